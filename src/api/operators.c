@@ -1,0 +1,240 @@
+/* operators.c: lists of attempts and races, and the providers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/handlers.h"
+#include "api/query.h"
+#include "api/rows.h"
+#include "core/flaws.h"
+#include "core/provider_def.h"
+#include "store/attempt_store.h"
+#include "store/provider_store.h"
+
+/* Every list takes these two; what else it takes comes after. */
+enum { LIMIT, CURSOR, STATE, LIST_QUERY__MAX };
+
+struct page {
+	struct query_member query[LIST_QUERY__MAX];
+	uint32_t limit;
+};
+
+/* The query's members and the limit; the first `known` members are taken. False: refused. */
+static bool read_page(const struct call *call, size_t known, struct page *page, struct reply *reply)
+{
+	char detail[QUERY_DETAIL_MAX];
+
+	*page = (struct page){ .query = { [LIMIT] = { .name = "limit" },
+					  [CURSOR] = { .name = "cursor" },
+					  [STATE] = { .name = "state" } } };
+	if (!query_read(call->request->query, call->request->query_len, page->query, known, detail)) {
+		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: %s.", detail);
+		return false;
+	}
+	if (!query_limit(&page->query[LIMIT], &page->limit)) {
+		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: limit must be 1 to 200.");
+		return false;
+	}
+	return true;
+}
+
+static bool read_id_cursor(const struct page *page, struct id *before, struct reply *reply)
+{
+	if (!page->query[CURSOR].given || cursor_to_id(&page->query[CURSOR], before))
+		return true;
+	reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: cursor is none that was given out here.");
+	return false;
+}
+
+void attempts_list(const struct api *api, struct call *call, struct reply *reply)
+{
+	enum attempt_state state = ATTEMPT_STATE__MAX;
+	char cursor[CURSOR_MAX + 1];
+	struct attempt *attempts = NULL;
+	const struct query_member *by_state;
+	struct id before;
+	struct page page;
+	size_t len = 0;
+	bool more = false;
+
+	if (!read_page(call, LIST_QUERY__MAX, &page, reply) || !read_id_cursor(&page, &before, reply))
+		return;
+	by_state = &page.query[STATE];
+	if (by_state->given && !attempt_state_parse(by_state->value, by_state->len, &state)) {
+		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: state is no state of an attempt.");
+		return;
+	}
+	if (attempt_store_list(api->db, by_state->given, state, page.query[CURSOR].given ? &before : NULL, page.limit,
+			       &attempts, &len, &more) != RC_OK) {
+		answer_unavailable(reply);
+		return;
+	}
+	more = more && len > 0;
+	if (more)
+		cursor_of_id(&attempts[len - 1].id, cursor);
+	reply_json(reply, 200, rows_attempts(attempts, len, more ? cursor : NULL));
+	attempt_list_free(attempts, len);
+}
+
+void races_list(const struct api *api, struct call *call, struct reply *reply)
+{
+	char cursor[CURSOR_MAX + 1];
+	struct race *races = NULL;
+	struct id before;
+	struct page page;
+	size_t len = 0;
+	bool more = false;
+
+	if (!read_page(call, STATE, &page, reply) || !read_id_cursor(&page, &before, reply))
+		return;
+	if (race_store_list(api->db, page.query[CURSOR].given ? &before : NULL, page.limit, &races, &len, &more) !=
+	    RC_OK) {
+		answer_unavailable(reply);
+		return;
+	}
+	more = more && len > 0;
+	if (more)
+		cursor_of_id(&races[len - 1].id, cursor);
+	reply_json(reply, 200, rows_races(races, len, more ? cursor : NULL));
+	free(races);
+}
+
+static struct json_object *view_provider(const struct provider_row *row)
+{
+	const struct provider_view view = {
+		.name = row->name,
+		.version = row->version,
+		.definition = &row->definition,
+		.created_us = row->created_us,
+		.updated_us = row->updated_us,
+	};
+
+	return rows_provider(&view);
+}
+
+void providers_list(const struct api *api, struct call *call, struct reply *reply)
+{
+	char after[NAME_MAX_LEN + 1];
+	char cursor[CURSOR_MAX + 1];
+	struct provider_row *rows = NULL;
+	struct json_object *array;
+	struct page page;
+	size_t len = 0;
+	bool more = false;
+
+	if (!read_page(call, STATE, &page, reply))
+		return;
+	if (page.query[CURSOR].given && !cursor_to_name(&page.query[CURSOR], after)) {
+		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: cursor is none that was given out here.");
+		return;
+	}
+	if (provider_store_list(api->db, page.query[CURSOR].given ? after : NULL, page.limit, &rows, &len, &more) !=
+	    RC_OK) {
+		answer_unavailable(reply);
+		return;
+	}
+	array = rows_begin();
+	for (size_t i = 0; array && i < len; i++)
+		array = rows_push(array, view_provider(&rows[i]));
+	more = more && len > 0;
+	if (more)
+		cursor_of_name(rows[len - 1].name, cursor);
+	reply_json(reply, 200, rows_end("providers", array, more ? cursor : NULL));
+	provider_list_free(rows, len);
+}
+
+/* The path's {name} with a NUL. False: it can't be one. */
+static bool take_name(const struct call *call, char name_out[NAME_MAX_LEN + 1])
+{
+	if (!name_valid(call->name, call->name_len))
+		return false;
+	memcpy(name_out, call->name, call->name_len);
+	name_out[call->name_len] = '\0';
+	return true;
+}
+
+static void refuse_missing(struct reply *reply)
+{
+	reply_problem(reply, PROBLEM_NOT_FOUND, "There is no provider of this name.");
+}
+
+void providers_get(const struct api *api, struct call *call, struct reply *reply)
+{
+	struct provider_row row = { .version = 0 };
+	char name[NAME_MAX_LEN + 1];
+	enum rc rc = RC_NOT_FOUND;
+
+	if (take_name(call, name))
+		rc = provider_store_get(api->db, name, &row);
+	if (rc == RC_OK)
+		reply_json(reply, 200, view_provider(&row));
+	else if (rc == RC_NOT_FOUND)
+		refuse_missing(reply);
+	else
+		answer_unavailable(reply);
+	provider_row_release(&row);
+}
+
+static void put(const struct api *api, const char *name, const struct provider_def *def, struct reply *reply)
+{
+	struct provider_row row = { .version = 0 };
+	bool is_new = false;
+
+	if (provider_store_put(api->db, name, def, &is_new, &row) == RC_OK)
+		reply_json(reply, is_new ? 201 : 200, view_provider(&row));
+	else
+		answer_unavailable(reply);
+	provider_row_release(&row);
+}
+
+static void refuse_provider(struct reply *reply, const struct flaws *flaws)
+{
+	reply_problem(reply, PROBLEM_INVALID_PROVIDER, "The definition has %zu flaw%s.", flaws->count,
+		      flaws->count == 1 ? "" : "s");
+	reply_add_flaws(reply, flaws);
+}
+
+void providers_put(const struct api *api, struct call *call, struct reply *reply)
+{
+	struct provider_def def;
+	struct flaws flaws;
+	char name[NAME_MAX_LEN + 1];
+	enum rc rc;
+
+	flaws_init(&flaws);
+	if (call->request->body_len > PROVIDER_MAX_BYTES)
+		flaws_add(&flaws, "", NULL, 0, "is larger than %d bytes", PROVIDER_MAX_BYTES);
+	if (!take_name(call, name))
+		flaws_add(&flaws, "", NULL, 0, "the name in the path is none: 1 to 64 of a-z, 0-9, '-', '_' and '.'");
+	if (flaws.count > 0) {
+		refuse_provider(reply, &flaws);
+		flaws_release(&flaws);
+		return;
+	}
+	rc = provider_def_read(call->body, &def, &flaws);
+	if (rc == RC_OK) {
+		put(api, name, &def, reply);
+		provider_def_release(&def);
+	} else if (rc == RC_INVALID) {
+		refuse_provider(reply, &flaws);
+	} else {
+		answer_unavailable(reply);
+	}
+	flaws_release(&flaws);
+}
+
+void providers_delete(const struct api *api, struct call *call, struct reply *reply)
+{
+	char name[NAME_MAX_LEN + 1];
+	enum rc rc = RC_NOT_FOUND;
+
+	if (take_name(call, name))
+		rc = provider_store_delete(api->db, name);
+	if (rc == RC_OK)
+		reply_empty(reply, 204);
+	else if (rc == RC_NOT_FOUND)
+		refuse_missing(reply);
+	else if (rc == RC_CONFLICT)
+		reply_problem(reply, PROBLEM_PROVIDER_IN_USE, "A queued job or an open attempt names %s.", name);
+	else
+		answer_unavailable(reply);
+}

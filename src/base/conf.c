@@ -1,0 +1,128 @@
+/* conf.c: the settings as rows. A row is all there is to a setting: reading, refusing and printing
+ * go by it. */
+#include "base/conf.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define AT(member) offsetof(struct conf, member)
+
+static const struct number_row {
+	const char *name;
+	size_t offset;
+	uint32_t min;
+	uint32_t max;
+	uint32_t fallback;
+	const char *meaning;
+} numbers[] = {
+	{ "ONEJOB_MAX_BODY", AT(max_body_bytes), 1024, 67108864, 1048576,
+	  "largest body of a request in bytes; the web server has the same limit" },
+	{ "ONEJOB_TRUST_OWNER", AT(trust_owner), 0, 1, 0,
+	  "1: the FastCGI parameter ONEJOB_OWNER is a user the web server has authenticated" },
+	{ "ONEJOB_IN_FLIGHT", AT(in_flight_max), 1, 10000, 1000,
+	  "requests on the wire at once in one poller" },
+	{ "ONEJOB_LEASE_SECONDS", AT(lease_s), 30, 3600, 30,
+	  "how long a poller's silence lasts until its attempts count as unknown" },
+	{ "ONEJOB_POLL_MS", AT(poll_ms), 10, 60000, 200,
+	  "how long an idle poller waits before it looks again, in milliseconds" },
+	{ "ONEJOB_GRACE_SECONDS", AT(grace_s), 0, 3600, 30,
+	  "how long a poller told to stop waits for answers" },
+};
+
+static const struct path_row {
+	const char *name;
+	size_t offset;
+	const char *meaning;
+} paths[] = {
+	{ "ONEJOB_DEFAULTS_FILE", AT(defaults_file),
+	  "a MySQL option file instead of the usual ones, by its absolute path" },
+	{ "ONEJOB_API_SOCKET", AT(api_socket),
+	  "the unix socket where the API listens, by its absolute path; the doctor tries it" },
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
+
+/* Digits and nothing else: no sign, no blank, no unit. */
+static bool parse_u32(const char *text, uint32_t *value_out)
+{
+	uint64_t value = 0;
+
+	if (*text == '\0')
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		value = value * 10 + (uint64_t)(*text - '0');
+		if (value > UINT32_MAX)
+			return false;
+	}
+	*value_out = (uint32_t)value;
+	return true;
+}
+
+static bool load_number(const struct number_row *row, struct conf *conf)
+{
+	const char *text = getenv(row->name);
+	uint32_t value = row->fallback;
+
+	if (text && (!parse_u32(text, &value) || value < row->min || value > row->max)) {
+		log_error("conf.refused", "name=%s value=\"%s\" min=%" PRIu32 " max=%" PRIu32,
+			  row->name, text, row->min, row->max);
+		return false;
+	}
+	memcpy((char *)conf + row->offset, &value, sizeof value);
+	return true;
+}
+
+static bool load_path(const struct path_row *row, struct conf *conf)
+{
+	const char *path = getenv(row->name);
+
+	if (path && path[0] != '/') {
+		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"an absolute path\"",
+			  row->name, path);
+		return false;
+	}
+	memcpy((char *)conf + row->offset, &path, sizeof path);
+	return true;
+}
+
+enum rc conf_load(struct conf *conf_out)
+{
+	struct conf conf;
+	bool sound = true;
+
+	/* All of them, so that one start shows every mistake. */
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		sound &= load_number(&numbers[i], &conf);
+	for (size_t i = 0; i < COUNT(paths); i++)
+		sound &= load_path(&paths[i], &conf);
+	if (!sound)
+		return RC_INVALID;
+	*conf_out = conf;
+	return RC_OK;
+}
+
+void conf_print(const struct conf *conf, FILE *to)
+{
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		const struct number_row *row = &numbers[i];
+		uint32_t value;
+
+		memcpy(&value, (const char *)conf + row->offset, sizeof value);
+		fprintf(to,
+			"%s=%" PRIu32 " (%" PRIu32 " to %" PRIu32 ", default %" PRIu32 "): %s\n",
+			row->name, value, row->min, row->max, row->fallback, row->meaning);
+	}
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		const char *path;
+
+		memcpy(&path, (const char *)conf + paths[i].offset, sizeof path);
+		fprintf(to, "%s=%s (default: not set): %s\n", paths[i].name, path ? path : "",
+			paths[i].meaning);
+	}
+}

@@ -1,0 +1,31 @@
+/* conf.h: the settings, all of them: environment variables ONEJOB_*, one row each in conf.c with
+ * bounds and default. The database's address isn't here: it comes from the MySQL option files
+ * (group [onejob], see store/db.h). */
+#ifndef BASE_CONF_H
+#define BASE_CONF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/rc.h"
+
+struct conf {
+	uint32_t max_body_bytes;	/* ONEJOB_MAX_BODY */
+	uint32_t trust_owner;		/* ONEJOB_TRUST_OWNER: 1: ONEJOB_OWNER is authenticated */
+	uint32_t in_flight_max;		/* ONEJOB_IN_FLIGHT: requests on the wire in one poller */
+	uint32_t lease_s;		/* ONEJOB_LEASE_SECONDS */
+	uint32_t poll_ms;		/* ONEJOB_POLL_MS: an idle poller's wait between looks */
+	uint32_t grace_s;		/* ONEJOB_GRACE_SECONDS: SIGTERM's wait for answers */
+	const char *defaults_file;	/* ONEJOB_DEFAULTS_FILE: or NULL for the usual ones */
+	const char *api_socket;		/* ONEJOB_API_SOCKET: for the doctor; or NULL */
+};
+
+/* RC_OK, or RC_INVALID with a line logged for each flaw that names the setting, its value and its
+ * bounds; *conf_out is untouched then. Nothing is clamped. The strings are the environment's. */
+MUST_CHECK enum rc conf_load(struct conf *conf_out);
+
+/* A line a setting: name, value, bounds, what it means. For `onejob doctor` and the manual. */
+void conf_print(const struct conf *conf, FILE *to);
+
+#endif

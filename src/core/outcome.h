@@ -1,0 +1,54 @@
+/* outcome.h: what was seen of a request -> what it means. The design's table; a provider's own row may override a status. */
+#ifndef CORE_OUTCOME_H
+#define CORE_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/provider_def.h"
+
+/* How an exchange ended, before any HTTP status is looked at: a status beside a failed transfer decides nothing. */
+enum seen_end {
+	SEEN_WHOLE,		/* a complete answer, as far as HTTP can tell */
+	SEEN_NOT_RESOLVED, SEEN_NOT_CONNECTED, SEEN_CONNECT_TIMEOUT, SEEN_TLS_FAILED, SEEN_PROXY_FAILED,
+	SEEN_TIMEOUT, SEEN_RESET, SEEN_EMPTY_REPLY, SEEN_TRUNCATED, SEEN_MALFORMED, SEEN_BAD_ENCODING,
+	SEEN_SHUTDOWN,		/* this side gave up: the poller is going down */
+	SEEN_NOT_BUILT,		/* the request could not be made: a secret is missing, a template pointer isn't there */
+	SEEN__MAX
+};
+
+struct seen {
+	enum seen_end end;
+	enum phase phase;
+	uint32_t http_status;		/* 0: none */
+	bool two_lengths;		/* two different Content-Length lines */
+	bool close_delimited;		/* only the close says where the body ends */
+	bool encoded;			/* it had a Content-Encoding; libcurl doesn't notice one that ends too early */
+	bool too_large;			/* more than max_result_bytes came; the rest was read and dropped */
+	bool deadline;			/* the time-out was the job's deadline, not the provider's */
+	int64_t retry_after_ms;		/* -1: absent or unreadable; see retry_after.h */
+	const char *body;		/* decoded; up to max_result_bytes */
+	size_t body_len;
+	const char *detail;		/* one line for people: libcurl's own words; may be "" */
+};
+
+enum outcome_kind { OUTCOME_RESULT, OUTCOME_FAILED, OUTCOME_RETRY, OUTCOME_UNKNOWN, OUTCOME__MAX };
+
+struct outcome {
+	enum outcome_kind kind;		/* RETRY: failed for certain, and may be tried again on the same provider */
+	enum reason reason;		/* NONE for a result */
+	enum phase phase;
+	uint32_t http_status;
+	bool effect_done;		/* failed, but the provider has done something that can't be used */
+	int64_t retry_after_ms;		/* -1: none */
+	struct text result;		/* OUTCOME_RESULT: one JSON text, byte for byte as the provider said it */
+	struct text detail;		/* a sentence for people, never a secret or a payload; at most 1,000 bytes */
+};
+
+/* RC_OK: outcome_release() it. RC_FAULT: no memory; treat the attempt as unknown. */
+MUST_CHECK enum rc outcome_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out);
+void outcome_release(struct outcome *outcome);
+
+#endif

@@ -1,0 +1,366 @@
+#include "core/provider_def.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/provider_rules.h"
+
+struct reading {
+	struct provider_def *def;
+	struct flaws *flaws;
+	bool no_memory;
+};
+
+/* A member of the definition or of one of its objects. */
+struct field {
+	const char *object; /* pointer of the object that it belongs to: "" or "/retry" */
+	const char *name;
+	void (*read)(struct reading *in, const struct field *field, const struct json_value *value);
+	size_t offset; /* in struct provider_def */
+	uint32_t min, max;
+};
+
+static const struct field *field_find(const char *object, const struct json_value *member);
+
+static void *target(const struct reading *in, const struct field *field)
+{
+	return (char *)in->def + field->offset;
+}
+
+static void complain(struct reading *in, const struct field *field, const char *detail)
+{
+	flaws_add(in->flaws, field->object, field->name, strlen(field->name), "%s", detail);
+}
+
+/* Puts a copy in place of what stands in *place, the default. */
+static void replace(struct reading *in, char **place, const char *bytes, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (!copy) {
+		in->no_memory = true;
+		return;
+	}
+	memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	free(*place);
+	*place = copy;
+}
+
+static bool is_string(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	if (value->type != JSON_STRING)
+		complain(in, field, "must be a string");
+	else if (memchr(value->string, '\0', value->string_len))
+		complain(in, field, "must not hold U+0000");
+	else
+		return true;
+	return false;
+}
+
+static void read_checked(struct reading *in, const struct field *field,
+			 const struct json_value *value,
+			 const char *(*find_flaw)(const char *text, size_t len))
+{
+	if (!is_string(in, field, value))
+		return;
+
+	const char *flaw = find_flaw(value->string, value->string_len);
+	if (flaw)
+		complain(in, field, flaw);
+	else
+		replace(in, target(in, field), value->string, value->string_len);
+}
+
+static void read_url(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	read_checked(in, field, value, provider_url_flaw);
+}
+
+static void read_method(struct reading *in, const struct field *field,
+			const struct json_value *value)
+{
+	read_checked(in, field, value, provider_method_flaw);
+}
+
+static const char *key_header_flaw(const char *name, size_t len)
+{
+	if (len == strlen("Content-Type") && strncasecmp(name, "Content-Type", len) == 0)
+		return "is set by onejob itself";
+	return provider_header_name_flaw(name, len);
+}
+
+static void read_key_header(struct reading *in, const struct field *field,
+			    const struct json_value *value)
+{
+	read_checked(in, field, value, key_header_flaw);
+}
+
+static const char *pointer_flaw(const char *text, size_t len)
+{
+	return json_pointer_valid(text, len) ? NULL : "must be a JSON pointer (RFC 6901)";
+}
+
+static void read_pointer(struct reading *in, const struct field *field,
+			 const struct json_value *value)
+{
+	read_checked(in, field, value, pointer_flaw);
+}
+
+static void read_as(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	if (value->type != JSON_STRING ||
+	    !result_as_parse(value->string, value->string_len, target(in, field)))
+		complain(in, field, "must be \"value\", \"json\" or \"text\"");
+}
+
+static void read_bool(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	if (value->type == JSON_TRUE || value->type == JSON_FALSE)
+		*(bool *)target(in, field) = value->type == JSON_TRUE;
+	else
+		complain(in, field, "must be true or false");
+}
+
+static void read_u32(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	int64_t number;
+
+	if (json_to_i64(value, field->min, field->max, &number))
+		*(uint32_t *)target(in, field) = (uint32_t)number;
+	else
+		flaws_add(in->flaws, field->object, field->name, strlen(field->name),
+			  "must be a whole number from %" PRIu32 " to %" PRIu32, field->min,
+			  field->max);
+}
+
+static void members_read(struct reading *in, const char *object, const struct json_value *value)
+{
+	for (const struct json_value *member = value->child; member; member = member->next) {
+		const struct field *field = field_find(object, member);
+
+		if (field)
+			field->read(in, field, member);
+		else
+			flaws_add(in->flaws, object, member->name, member->name_len,
+				  "unknown member \"%.*s\"",
+				  member->name_len < 256 ? (int)member->name_len : 256,
+				  member->name);
+	}
+}
+
+static bool is_object(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	if (value->type != JSON_OBJECT)
+		complain(in, field, "must be an object");
+	return value->type == JSON_OBJECT;
+}
+
+static void read_object(struct reading *in, const struct field *field,
+			const struct json_value *value)
+{
+	char object[32] = "/";
+
+	if (!is_object(in, field, value))
+		return;
+	strncat(object, field->name, sizeof object - 2);
+	members_read(in, object, value);
+}
+
+static bool header_known(const struct provider_def *def, const char *name, size_t len)
+{
+	for (size_t i = 0; i < def->headers_len; i++)
+		if (strlen(def->headers[i].name) == len &&
+		    strncasecmp(def->headers[i].name, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* What is wrong with one member of `headers`. A value may be a secret, so no sentence repeats it.
+ */
+static const char *header_flaw(const struct reading *in, const struct json_value *member)
+{
+	const char *flaw = provider_header_name_flaw(member->name, member->name_len);
+
+	if (flaw)
+		return flaw;
+	if (header_known(in->def, member->name, member->name_len))
+		return "is named twice (case doesn't count)";
+	if (member->type != JSON_STRING)
+		return "must be a string";
+	flaw = provider_header_value_flaw(member->string, member->string_len);
+	if (flaw)
+		return flaw;
+	return in->def->headers_len == PROVIDER_HEADERS_MAX
+		       ? "is one header too many: 32 are allowed"
+		       : NULL;
+}
+
+static void read_headers(struct reading *in, const struct field *field,
+			 const struct json_value *value)
+{
+	if (!is_object(in, field, value))
+		return;
+	for (const struct json_value *member = value->child; member; member = member->next) {
+		const char *flaw = header_flaw(in, member);
+
+		if (flaw) {
+			flaws_add(in->flaws, "/headers", member->name, member->name_len, "%s",
+				  flaw);
+			continue;
+		}
+		struct provider_header *header = &in->def->headers[in->def->headers_len];
+		replace(in, &header->name, member->name, member->name_len);
+		replace(in, &header->value, member->string, member->string_len);
+		if (in->no_memory)
+			return;
+		in->def->headers_len++;
+	}
+}
+
+/* A status of three digits, or `empty`. */
+static bool status_parse(const char *name, size_t len, uint32_t *status_out)
+{
+	if (len == strlen("empty") && memcmp(name, "empty", len) == 0) {
+		*status_out = 0;
+		return true;
+	}
+	if (len != 3 || name[0] < '1' || name[0] > '5')
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if (name[i] < '0' || name[i] > '9')
+			return false;
+	*status_out = (uint32_t)((name[0] - '0') * 100 + (name[1] - '0') * 10 + (name[2] - '0'));
+	return true;
+}
+
+static const char *outcome_flaw(const struct json_value *member,
+				struct provider_outcome *outcome_out)
+{
+	if (!status_parse(member->name, member->name_len, &outcome_out->status))
+		return "must be named by a status from 100 to 599 or \"empty\"";
+	if (member->type != JSON_STRING ||
+	    !override_parse(member->string, member->string_len, &outcome_out->means))
+		return "must be \"succeeded\", \"failed\", \"retry\" or \"unknown\"";
+	return NULL;
+}
+
+static void read_outcomes(struct reading *in, const struct field *field,
+			  const struct json_value *value)
+{
+	if (!is_object(in, field, value))
+		return;
+	for (const struct json_value *member = value->child; member; member = member->next) {
+		struct provider_outcome outcome;
+		const char *flaw = outcome_flaw(member, &outcome);
+
+		if (!flaw && in->def->outcomes_len == PROVIDER_OUTCOMES_MAX)
+			flaw = "is one outcome too many: 64 are allowed";
+		if (flaw)
+			flaws_add(in->flaws, "/outcomes", member->name, member->name_len, "%s",
+				  flaw);
+		else
+			in->def->outcomes[in->def->outcomes_len++] = outcome;
+	}
+}
+
+#define AT(member) offsetof(struct provider_def, member)
+
+static const struct field fields[] = {
+	{ "", "url", read_url, AT(url), 0, 0 },
+	{ "", "method", read_method, AT(method), 0, 0 },
+	{ "", "headers", read_headers, 0, 0, 0 },
+	{ "", "connect_timeout_ms", read_u32, AT(connect_timeout_ms), 1, 600000 },
+	{ "", "timeout_ms", read_u32, AT(timeout_ms), 1, 86400000 },
+	{ "", "max_in_flight", read_u32, AT(max_in_flight), 1, 100000 },
+	{ "", "max_result_bytes", read_u32, AT(max_result_bytes), 1, 67108864 },
+	{ "", "idempotency", read_object, 0, 0, 0 },
+	{ "/idempotency", "header", read_key_header, AT(key_header), 0, 0 },
+	{ "/idempotency", "honoured", read_bool, AT(key_honoured), 0, 0 },
+	{ "", "side_effects", read_bool, AT(side_effects), 0, 0 },
+	{ "", "outcomes", read_outcomes, 0, 0, 0 },
+	{ "", "retry", read_object, 0, 0, 0 },
+	{ "/retry", "base_ms", read_u32, AT(retry_base_ms), 1, 86400000 },
+	{ "/retry", "max_ms", read_u32, AT(retry_max_ms), 1, 86400000 },
+	{ "", "result", read_object, 0, 0, 0 },
+	{ "/result", "pointer", read_pointer, AT(result_pointer), 0, 0 },
+	{ "/result", "as", read_as, AT(result_as), 0, 0 },
+	{ "", "enabled", read_bool, AT(enabled), 0, 0 },
+};
+
+static const struct field *field_find(const char *object, const struct json_value *member)
+{
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		if (strcmp(fields[i].object, object) == 0 &&
+		    strlen(fields[i].name) == member->name_len &&
+		    memcmp(fields[i].name, member->name, member->name_len) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+static void defaults_set(struct reading *in)
+{
+	*in->def = (struct provider_def){
+		.connect_timeout_ms = 5000,
+		.timeout_ms = 30000,
+		.max_in_flight = 64,
+		.max_result_bytes = 1048576,
+		.side_effects = true,
+		.retry_base_ms = 1000,
+		.retry_max_ms = 300000,
+		.enabled = true,
+	};
+	replace(in, &in->def->method, "POST", strlen("POST"));
+	replace(in, &in->def->key_header, "Idempotency-Key", strlen("Idempotency-Key"));
+	replace(in, &in->def->result_pointer, "", 0);
+}
+
+/* What no single member shows. */
+static void check_together(struct reading *in, const struct json_value *json)
+{
+	const struct provider_def *def = in->def;
+
+	if (!json_member(json, "url"))
+		flaws_add(in->flaws, "", "url", strlen("url"), "is required");
+	if (def->retry_max_ms < def->retry_base_ms)
+		flaws_add(in->flaws, "/retry", "max_ms", strlen("max_ms"),
+			  "must not be less than base_ms");
+	for (size_t i = 0; i < def->headers_len; i++)
+		if (strcasecmp(def->headers[i].name, def->key_header) == 0)
+			flaws_add(in->flaws, "/headers", def->headers[i].name,
+				  strlen(def->headers[i].name),
+				  "is the header of the idempotency key, which onejob sets itself");
+}
+
+enum rc provider_def_read(const struct json_value *json, struct provider_def *def_out,
+			  struct flaws *flaws)
+{
+	struct provider_def def;
+	struct reading in = { .def = &def, .flaws = flaws };
+	size_t flaws_before = flaws->count;
+
+	defaults_set(&in);
+	if (in.no_memory)
+		goto fail;
+	if (json->type != JSON_OBJECT) {
+		flaws_add(flaws, "", NULL, 0, "must be an object");
+		goto fail;
+	}
+	if (json->raw_len > PROVIDER_MAX_BYTES) {
+		flaws_add(flaws, "", NULL, 0, "is longer than %d bytes", PROVIDER_MAX_BYTES);
+		goto fail;
+	}
+	members_read(&in, "", json);
+	if (in.no_memory)
+		goto fail;
+	check_together(&in, json);
+	if (flaws->count > flaws_before)
+		goto fail;
+	*def_out = def;
+	return RC_OK;
+fail:
+	provider_def_release(&def);
+	return in.no_memory ? RC_FAULT : RC_INVALID;
+}

@@ -1,0 +1,299 @@
+/* cmd_doctor.c: onejob doctor: looks at everything it can reach, and goes on where it can. Secrets
+ * are never printed: of a provider's only names are looked at. */
+#include "ctl/cmd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "core/intent.h"
+#include "core/secret_ref.h"
+#include "ctl/doctor.h"
+#include "ctl/socket_check.h"
+#include "ctl/table.h"
+#include "store/provider_store.h"
+#include "store/token_store.h"
+
+#define PROVIDERS_LOOKED_AT 200
+
+static void look_at_settings(struct ctl *ctl, struct findings *findings)
+{
+	if (ctl->conf_ok)
+		findings_add(findings, HEALTH_OK, "settings", "", "all within their bounds");
+	else
+		findings_add(findings, HEALTH_BAD, "settings",
+			     "correct the variables named on standard error",
+			     "one or more are out of bounds");
+}
+
+static void unreached(struct ctl *ctl, struct findings *findings, const char *file)
+{
+	char fix[512];
+
+	if (file && access(file, R_OK) != 0)
+		snprintf(fix, sizeof fix, "ONEJOB_DEFAULTS_FILE is %s, which this user can't read",
+			 file);
+	else
+		snprintf(fix, sizeof fix,
+			 "set host or socket, user, password and database in the group [onejob] of "
+			 "%s",
+			 file ? file
+			      : "an option file (~/.my.cnf, or a file that ONEJOB_DEFAULTS_FILE "
+				"names)");
+	findings_add(findings, HEALTH_BAD, "database", fix, "can't be reached: %s",
+		     db_error(ctl->db));
+}
+
+/* True when connected. An unsound setting elsewhere doesn't keep us from trying. */
+static bool look_at_database(struct ctl *ctl, struct findings *findings)
+{
+	const char *file = ctl->conf_ok ? ctl->conf.defaults_file : getenv("ONEJOB_DEFAULTS_FILE");
+
+	ctl->db = db_new(file);
+	if (!ctl->db) {
+		findings->failed = true;
+		return false;
+	}
+	if (db_ready(ctl->db) != RC_OK) {
+		unreached(ctl, findings, file);
+		findings_add(findings, HEALTH_OK, "client library", "", "%s", db_versions(ctl->db));
+		return false;
+	}
+	findings_add(findings, HEALTH_OK, "database", "", "reached");
+	doctor_versions(findings, db_versions(ctl->db));
+	return true;
+}
+
+static bool look_at_schema(struct ctl *ctl, struct findings *findings)
+{
+	struct schema_state schema;
+
+	if (migrate_check(ctl->db, &schema) != RC_OK) {
+		findings_add(findings, HEALTH_BAD, "schema",
+			     "grant this user all rights on the one database", "can't be read: %s",
+			     db_error(ctl->db));
+		return false;
+	}
+	doctor_schema(findings, &schema);
+	return schema.verdict == SCHEMA_CURRENT;
+}
+
+/* Writes and removes a token that nobody has; it is rolled back besides. */
+static enum rc try_writing(struct db *db, void *arg)
+{
+	static const char owner[] = "doctor";
+	static const char digits[] = "0123456789abcdef";
+	unsigned char sha256[SHA256_BYTES];
+	char id[2 * SHA256_BYTES];
+	bool *wrote = arg;
+
+	clock_random(sha256, sizeof sha256);
+	for (size_t i = 0; i < sizeof sha256; i++) {
+		id[2 * i] = digits[sha256[i] >> 4];
+		id[2 * i + 1] = digits[sha256[i] & 15];
+	}
+	enum rc rc = token_store_add(db, sha256, owner, sizeof owner - 1, ROLE_USER, 1);
+	if (rc == RC_OK)
+		rc = token_store_revoke(db, id, sizeof id);
+	*wrote = rc == RC_OK;
+	return rc == RC_OK ? RC_CONFLICT : rc; /* anything but RC_OK rolls back */
+}
+
+static void look_at_rights(struct ctl *ctl, struct findings *findings)
+{
+	bool wrote = false;
+	enum rc rc = db_transact(ctl->db, try_writing, &wrote);
+
+	if (wrote && rc == RC_CONFLICT)
+		findings_add(findings, HEALTH_OK, "rights", "", "may read and write");
+	else
+		findings_add(findings, HEALTH_BAD, "rights",
+			     "grant SELECT, INSERT, UPDATE, DELETE on the database (and CREATE, "
+			     "ALTER, INDEX, DROP for `onejob "
+			     "migrate`); a server that is read-only can't be used",
+			     "can't write: %s", db_error(ctl->db));
+}
+
+static void look_at_vitals(struct ctl *ctl, struct findings *findings)
+{
+	struct vitals vitals;
+	int64_t before_us = clock_real_us();
+	enum rc rc = vitals_read(ctl->db, &vitals);
+	int64_t after_us = clock_real_us();
+
+	if (rc != RC_OK) {
+		findings_add(findings, HEALTH_BAD, "vitals",
+			     "run `onejob migrate`, and grant this user all rights on the database",
+			     "can't be read: %s", db_error(ctl->db));
+		return;
+	}
+	doctor_clock(findings, vitals.database_now_us, before_us, after_us);
+	doctor_vitals(findings, &vitals);
+}
+
+static void look_at_sockets(struct ctl *ctl, struct findings *findings)
+{
+	const char *path = ctl->conf.api_socket;
+	const char *url = getenv("ONEJOB_URL");
+	const char *why = path ? socket_check(path) : NULL;
+
+	if (!path)
+		findings_add(findings, HEALTH_OK, "API socket", "",
+			     "not looked at: ONEJOB_API_SOCKET isn't set here");
+	else if (why)
+		findings_add(findings, HEALTH_BAD, "API socket",
+			     "start onejob-api there (spawn-fcgi, systemd); nginx must be able to "
+			     "connect too",
+			     "%s: %s", path, why);
+	else
+		findings_add(findings, HEALTH_OK, "API socket", "", "%s accepts", path);
+	if (url)
+		findings_add(findings, HEALTH_OK, "API address", "", "%s (not asked)", url);
+}
+
+/* Secrets that can't be seen from here, by name. They are the poller's to read, so this is no fault
+ * by itself. */
+struct hidden {
+	struct text names;
+	size_t count;
+};
+
+static bool seen_from_here(const struct secret_ref *ref)
+{
+	char name[SECRET_NAME_MAX + 1];
+
+	snprintf(name, sizeof name, "%.*s", (int)ref->name_len, ref->name);
+	return ref->kind == SECRET_ENV ? getenv(name) != NULL : access(name, R_OK) == 0;
+}
+
+static void scan_value(const char *value, struct hidden *hidden)
+{
+	size_t len = strlen(value);
+	struct secret_ref ref;
+
+	for (size_t at = 0; at <= len; at += ref.len) {
+		ref = secret_ref_next(value + at, len - at);
+		if (ref.kind != SECRET_ENV && ref.kind != SECRET_FILE)
+			return;
+		if (seen_from_here(&ref))
+			continue;
+		text_addf(&hidden->names, "%s${%s:%.*s}", hidden->count++ ? ", " : "",
+			  ref.kind == SECRET_ENV ? "env" : "file", (int)ref.name_len, ref.name);
+	}
+}
+
+static bool scan_provider(const struct provider_row *row, struct hidden *hidden)
+{
+	struct provider_def def;
+	struct json_doc *doc;
+	struct json_error error;
+	struct flaws flaws;
+	bool sound = false;
+
+	flaws_init(&flaws);
+	if (json_parse(row->definition.bytes, row->definition.len, INTENT_DEPTH_MAX, &doc,
+		       &error) == RC_OK)
+		sound = provider_def_read(json_root(doc), &def, &flaws) == RC_OK;
+	for (size_t i = 0; sound && i < def.headers_len; i++)
+		scan_value(def.headers[i].value, hidden);
+	if (sound)
+		provider_def_release(&def);
+	flaws_release(&flaws);
+	json_free(doc);
+	return sound;
+}
+
+static void judge_providers(struct findings *findings, const struct provider_row *rows, size_t len,
+			    bool more)
+{
+	struct hidden hidden = { .count = 0 };
+
+	text_init(&hidden.names, FINDING_MAX_BYTES / 2);
+	for (size_t i = 0; i < len; i++) {
+		if (!scan_provider(&rows[i], &hidden))
+			findings_add(findings, HEALTH_BAD, "provider",
+				     "put it again: onejob provider put NAME FILE",
+				     "%s: its stored definition can't be read", rows[i].name);
+	}
+	if (len == 0)
+		findings_add(findings, HEALTH_WARN, "providers", "onejob provider put NAME FILE",
+			     "there is none yet");
+	else
+		findings_add(findings, HEALTH_OK, "providers", "", "%zu%s", len,
+			     more ? " looked at, and more" : "");
+	if (hidden.count > 0)
+		findings_add(findings, HEALTH_OK, "secrets", "only the pollers must see them",
+			     "not to be seen from here: %s%s",
+			     hidden.names.bytes ? hidden.names.bytes : "",
+			     text_ok(&hidden.names) ? "" : " and more");
+	text_release(&hidden.names);
+}
+
+static void look_at_providers(struct ctl *ctl, struct findings *findings)
+{
+	struct provider_row *rows = NULL;
+	size_t len = 0;
+	bool more = false;
+
+	if (provider_store_list(ctl->db, NULL, PROVIDERS_LOOKED_AT, &rows, &len, &more) != RC_OK) {
+		findings_add(findings, HEALTH_BAD, "providers",
+			     "grant this user all rights on the database", "can't be read: %s",
+			     db_error(ctl->db));
+		return;
+	}
+	judge_providers(findings, rows, len, more);
+	provider_list_free(rows, len);
+}
+
+static enum ctl_exit print_findings(struct ctl *ctl, const struct findings *findings)
+{
+	static const struct table_column columns[] = {
+		{ "", "health", false, TABLE_WHOLE },
+		{ "WHAT", "what", false, TABLE_WHOLE },
+		{ "FINDING", "finding", false, TABLE_WHOLE },
+		{ "HOW TO FIX", "fix", false, TABLE_WHOLE },
+	};
+	static const char *const colours[HEALTH__MAX] = { "green", "yellow", "red" };
+	struct table *table = table_new(columns, sizeof columns / sizeof columns[0], ctl->terminal);
+
+	for (size_t i = 0; i < findings->len; i++) {
+		const struct finding *finding = &findings->list[i];
+
+		table_row(table);
+		table_str(table, health_name(finding->health));
+		table_colour(table, colours[finding->health]);
+		table_str(table, finding->what);
+		table_str(table, finding->found);
+		table_str(table, finding->fix);
+	}
+	enum ctl_exit end = table_finish(table, ctl, "findings");
+	table_free(table);
+	return end;
+}
+
+enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args)
+{
+	struct findings findings;
+
+	(void)args;
+	findings_init(&findings);
+	look_at_settings(ctl, &findings);
+	if (look_at_database(ctl, &findings) && look_at_schema(ctl, &findings)) {
+		look_at_rights(ctl, &findings);
+		look_at_vitals(ctl, &findings);
+		look_at_providers(ctl, &findings);
+	}
+	look_at_sockets(ctl, &findings);
+	enum ctl_exit end = print_findings(ctl, &findings);
+	if (ctl->conf_ok && !ctl->json) {
+		ctl_line(ctl, "%s", "");
+		conf_print(&ctl->conf, ctl->out);
+	}
+	if (findings_worst(&findings) == HEALTH_BAD)
+		end = CTL_REFUSED;
+	findings_release(&findings);
+	return end;
+}

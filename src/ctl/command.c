@@ -1,0 +1,332 @@
+/* command.c: see command.h. */
+#include "ctl/command.h"
+
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include <getopt.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ctl/cmd.h"
+
+#define BIT(option) (1u << (option))
+#define PAGE (BIT(OPTION_LIMIT) | BIT(OPTION_BEFORE) | BIT(OPTION_JSON))
+#define AN_ID "0192f0c1-2345-7abc-8def-0123456789ab"
+
+static const struct {
+	const char *name;
+	const char *value; /* what it takes, for people; NULL: nothing */
+	const char *help;
+} option_rows[OPTION__MAX] = {
+	[OPTION_HELP] = { "help", NULL, "show this" },
+	[OPTION_JSON] = { "json", NULL, "print JSON, for scripts" },
+	[OPTION_OWNER] = { "owner", "OWNER",
+			   "a user or tenant: 1 to 255 bytes without control bytes" },
+	[OPTION_ROLE] = { "role", "ROLE",
+			  "user (the default) sees its owner's jobs; operator sees and settles "
+			  "all" },
+	[OPTION_EXPIRES_IN] = { "expires-in", "LENGTH", "30s, 15m, 12h or 90d; without it, never" },
+	[OPTION_STATE] = { "state", "STATE", "only those in this state" },
+	[OPTION_PROVIDER] = { "provider", "NAME", "a provider by its name" },
+	[OPTION_LIMIT] = { "limit", "N", "how many rows, 1 to 200; 50 by default" },
+	[OPTION_BEFORE] = { "before", "ID", "only those older than this one: the next page" },
+	[OPTION_UNKNOWN] = { "unknown", NULL,
+			     "only those in doubt, each with the commands that settle it" },
+	[OPTION_RESULT] = { "result", "FILE", "the result, one JSON text; - is standard input" },
+	[OPTION_ERROR] = { "error", "TEXT", "what went wrong; the job's owner can read it" },
+	[OPTION_NOTE] = { "note", "TEXT", "how you know; kept with the attempt" },
+	[OPTION_PAYLOADS_AFTER] = { "payloads-after", "LENGTH",
+				    "empty settled jobs that didn't change for so long: 30d" },
+	[OPTION_KEYS_AFTER] = { "keys-after", "LENGTH",
+				"remove their rows too, so that their keys are new again: 365d" },
+};
+
+const struct command command_rows[] = {
+	{ "migrate", NULL, "", "Bring the schema up to date; nothing to do is no error.",
+	  "onejob migrate", 0, 0, cmd_migrate },
+
+	{ "token", "create", "--owner OWNER [--role user|operator] [--expires-in LENGTH]",
+	  "Make a bearer token and print it, once: only its SHA-256 is kept.",
+	  "onejob token create --owner alice --expires-in 90d",
+	  BIT(OPTION_OWNER) | BIT(OPTION_ROLE) | BIT(OPTION_EXPIRES_IN) | BIT(OPTION_JSON), 0,
+	  cmd_token_create },
+	{ "token", "list", "", "List the tokens by id, owner and role.", "onejob token list",
+	  BIT(OPTION_JSON), 0, cmd_token_list },
+	{ "token", "revoke", "ID", "Make a token useless, at once.",
+	  "onejob token revoke 3f9a0c77be12", 0, 1, cmd_token_revoke },
+
+	{ "provider", "put", "NAME FILE|-", "Create or change a provider from a JSON file.",
+	  "onejob provider put inkjet inkjet.json", 0, 2, cmd_provider_put },
+	{ "provider", "list", "", "List the providers.", "onejob provider list", BIT(OPTION_JSON),
+	  0, cmd_provider_list },
+	{ "provider", "show", "NAME", "Show a provider's definition, with all defaults.",
+	  "onejob provider show inkjet", BIT(OPTION_JSON), 1, cmd_provider_show },
+	{ "provider", "delete", "NAME",
+	  "Remove a provider that no queued job and no open attempt names.",
+	  "onejob provider delete inkjet", 0, 1, cmd_provider_delete },
+
+	{ "job", "list", "[--state S] [--owner O] [--provider P] [--limit N] [--before ID]",
+	  "List jobs, newest first.", "onejob job list --state unknown --owner alice",
+	  BIT(OPTION_STATE) | BIT(OPTION_OWNER) | BIT(OPTION_PROVIDER) | PAGE, 0, cmd_job_list },
+	{ "job", "show", "ID", "Show a job, its attempts, and what can be done next.",
+	  "onejob job show " AN_ID, BIT(OPTION_JSON), 1, cmd_job_show },
+	{ "job", "cancel", "ID", "Cancel a job; what its attempts bring later is thrown away.",
+	  "onejob job cancel " AN_ID, BIT(OPTION_JSON), 1, cmd_job_cancel },
+
+	{ "attempt", "list", "[--unknown | --state S] [--limit N] [--before ID]",
+	  "List attempts, newest first.", "onejob attempt list --unknown",
+	  BIT(OPTION_UNKNOWN) | BIT(OPTION_STATE) | PAGE, 0, cmd_attempt_list },
+	{ "attempt", "settle",
+	  "ID succeeded --result FILE|- | failed --error TEXT | cancelled | released\n"
+	  "       [--note TEXT] [--provider NAME]    (--provider: where the next attempt goes, at "
+	  "once; not with succeeded)",
+	  "Say what became of an attempt that nobody here can tell about.\n"
+	  "  succeeded   it had its effect; this is its result\n"
+	  "  failed      it had no effect and never will, or one that can't be used\n"
+	  "  cancelled   it was stopped; whatever it brings later is thrown away\n"
+	  "  released    still not known, but another attempt may race it; the first result wins",
+	  "onejob attempt settle " AN_ID " failed --error 'paper jam' --note 'asked by phone'",
+	  BIT(OPTION_RESULT) | BIT(OPTION_ERROR) | BIT(OPTION_NOTE) | BIT(OPTION_PROVIDER) |
+		  BIT(OPTION_JSON),
+	  2, cmd_attempt_settle },
+
+	{ "race", "list", "[--limit N] [--before ID]",
+	  "List results that came too late and were thrown away.", "onejob race list --limit 20",
+	  PAGE, 0, cmd_race_list },
+
+	{ "purge", NULL, "--payloads-after LENGTH [--keys-after LENGTH]",
+	  "Empty old settled jobs; keys stay taken unless --keys-after is given.",
+	  "onejob purge --payloads-after 30d",
+	  BIT(OPTION_PAYLOADS_AFTER) | BIT(OPTION_KEYS_AFTER) | BIT(OPTION_JSON), 0, cmd_purge },
+
+	{ "doctor", NULL, "",
+	  "Tell what is wrong with this deployment, and how to mend it. Exits 1 if a row is bad.",
+	  "onejob doctor", BIT(OPTION_JSON), 0, cmd_doctor },
+};
+const size_t command_rows_len = sizeof command_rows / sizeof command_rows[0];
+
+static bool starts_noun(size_t row)
+{
+	return row == 0 || strcmp(command_rows[row].noun, command_rows[row - 1].noun) != 0;
+}
+
+static bool is_noun(const char *word)
+{
+	for (size_t i = 0; i < command_rows_len; i++) {
+		if (strcmp(command_rows[i].noun, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The noun's row with that verb; NULL matches a noun that stands alone. */
+static const struct command *find(const char *noun, const char *verb)
+{
+	for (size_t i = 0; i < command_rows_len; i++) {
+		const struct command *row = &command_rows[i];
+
+		if (strcmp(row->noun, noun) == 0 &&
+		    (!row->verb || (verb && strcmp(row->verb, verb) == 0)))
+			return row;
+	}
+	return NULL;
+}
+
+static void fill_getopt(const struct command *command, struct option *list)
+{
+	for (int i = 0; i < OPTION__MAX; i++) {
+		if (i != OPTION_HELP && !(command->options & BIT(i)))
+			continue;
+		*list++ = (struct option){ option_rows[i].name,
+					   option_rows[i].value ? required_argument : no_argument,
+					   NULL, i };
+	}
+	*list = (struct option){ NULL, 0, NULL, 0 };
+}
+
+/* `bad` is what getopt_long stopped at. */
+static enum parsed option_refused(int found, char *const *argv, struct text *why)
+{
+	if (found == ':')
+		text_addf(why, "%s wants a value", argv[optind - 1]);
+	else if (optopt > OPTION_HELP && optopt < OPTION__MAX)
+		text_addf(why, "%s takes no value", argv[optind - 1]);
+	else if (optopt)
+		text_addf(why, "there is no option -%c here", optopt);
+	else
+		text_addf(why, "there is no option %s here", argv[optind - 1]);
+	return PARSED_USAGE;
+}
+
+static enum parsed parse_operands(int argc, char *const *argv, struct args *args, struct text *why)
+{
+	size_t given = (size_t)(argc - optind);
+
+	if (given != args->command->operands) {
+		text_addf(why, "%s: onejob %s%s%s %s",
+			  given > args->command->operands ? "too many words"
+							  : "something is missing",
+			  args->command->noun, args->command->verb ? " " : "",
+			  args->command->verb ? args->command->verb : "", args->command->usage);
+		return PARSED_USAGE;
+	}
+	for (size_t i = 0; i < given; i++)
+		args->operand[i] = argv[optind + (int)i];
+	return PARSED_COMMAND;
+}
+
+static enum parsed parse_options(int argc, char **argv, struct args *args, struct text *why)
+{
+	struct option list[OPTION__MAX + 1];
+	int found;
+
+	fill_getopt(args->command, list);
+	optind = 0; /* a fresh start, glibc's way: no state is left of an earlier parse */
+	opterr = 0;
+	while ((found = getopt_long(argc, argv, ":", list, NULL)) != -1) {
+		if (found == ':' || found == '?')
+			return option_refused(found, argv, why);
+		if (args->option[found] && found != OPTION_HELP) {
+			text_addf(why, "--%s is given twice", option_rows[found].name);
+			return PARSED_USAGE;
+		}
+		args->option[found] = optarg ? optarg : "";
+	}
+	if (args->option[OPTION_HELP])
+		return PARSED_HELP;
+	return parse_operands(argc, argv, args, why);
+}
+
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+/* The command that the noun and perhaps the verb name. PARSED_COMMAND: args->command is set. */
+static enum parsed parse_names(const char *noun, const char *verb, struct args *args,
+			       struct text *why)
+{
+	if (is_help(noun))
+		return PARSED_HELP;
+	if (strcmp(noun, "--version") == 0)
+		return PARSED_VERSION;
+	if (!is_noun(noun)) {
+		text_addf(why,
+			  noun[0] == '-' ? "%s can't stand here: options follow the verb"
+					 : "there is no noun '%s'",
+			  noun);
+		return PARSED_USAGE;
+	}
+	args->noun = noun;
+	args->command = find(noun, verb);
+	if (args->command)
+		return PARSED_COMMAND;
+	if (verb && is_help(verb))
+		return PARSED_HELP;
+	if (verb)
+		text_addf(why, "'%s' can't be done to a %s", verb, noun);
+	else
+		text_addf(why, "what shall be done with the %s?", noun);
+	return PARSED_USAGE;
+}
+
+enum parsed command_parse(int argc, char **argv, struct args *args_out, struct text *why)
+{
+	bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
+
+	*args_out = (struct args){ 0 };
+	argc -= json;
+	argv += json;
+	if (argc < 2) {
+		text_add_str(why, "what shall be done?");
+		return PARSED_USAGE;
+	}
+	enum parsed parsed = parse_names(argv[1], argc > 2 ? argv[2] : NULL, args_out, why);
+	if (parsed != PARSED_COMMAND)
+		return parsed;
+	if (json && !(args_out->command->options & BIT(OPTION_JSON))) {
+		text_add_str(why, "there is no option --json here");
+		return PARSED_USAGE;
+	}
+	if (json)
+		args_out->option[OPTION_JSON] = "";
+	int skip = args_out->command->verb ? 2 : 1;
+	return parse_options(argc - skip, argv + skip, args_out, why);
+}
+
+static void help_line(FILE *to, const struct command *command)
+{
+	fprintf(to, "onejob %s%s%s%s%s\n", command->noun, command->verb ? " " : "",
+		command->verb ? command->verb : "", command->usage[0] ? " " : "", command->usage);
+}
+
+static void help_command(FILE *to, const struct command *command)
+{
+	fputs("usage: ", to);
+	help_line(to, command);
+	fprintf(to, "\n%s\n\n", command->summary);
+	for (int i = 0; i < OPTION__MAX; i++) {
+		char left[40];
+
+		if (i != OPTION_HELP && !(command->options & BIT(i)))
+			continue;
+		snprintf(left, sizeof left, "--%s %s", option_rows[i].name,
+			 option_rows[i].value ? option_rows[i].value : "");
+		fprintf(to, "  %-24s %s\n", left, option_rows[i].help);
+	}
+	fprintf(to, "\nexample: %s\n", command->example);
+}
+
+static void help_noun(FILE *to, const char *noun)
+{
+	const char *example = NULL;
+
+	fputs("usage:\n", to);
+	for (size_t i = 0; i < command_rows_len; i++) {
+		if (strcmp(command_rows[i].noun, noun) != 0)
+			continue;
+		fputs("  ", to);
+		help_line(to, &command_rows[i]);
+		if (!example)
+			example = command_rows[i].example;
+	}
+	fprintf(to, "\n--help after a verb tells more.\n\nexample: %s\n", example);
+}
+
+static void help_all(FILE *to)
+{
+	fputs("usage: onejob NOUN [VERB] [OPTION...]      onejob [NOUN [VERB]] --help      onejob "
+	      "--version\n",
+	      to);
+	for (size_t i = 0; i < command_rows_len; i++) {
+		const struct command *row = &command_rows[i];
+		char left[40];
+
+		if (starts_noun(i))
+			fputc('\n', to);
+		snprintf(left, sizeof left, "%s %s", row->noun, row->verb ? row->verb : "");
+		fprintf(to, "  %-18s %.*s\n", left, (int)strcspn(row->summary, "\n"), row->summary);
+	}
+	fputs("\nThe database's address comes from the MySQL option files, group [onejob]; "
+	      "ONEJOB_DEFAULTS_FILE names one\n"
+	      "file instead of the usual ones. Exit status: 0 done; 1 refused or not found; 2 this "
+	      "can't be meant;\n"
+	      "3 the database can't be reached or failed.\n\nexample: onejob doctor\n",
+	      to);
+}
+
+void command_help(FILE *to, const struct args *args)
+{
+	if (args->command)
+		help_command(to, args->command);
+	else if (args->noun)
+		help_noun(to, args->noun);
+	else
+		help_all(to);
+}
+
+void command_version(FILE *to)
+{
+	fprintf(to, "onejob %s\n", PACKAGE_VERSION);
+}

@@ -1,0 +1,259 @@
+/* doctor.c: see doctor.h. */
+#include "ctl/doctor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ctl/print.h"
+
+#define CLOCK_WARN_US (2 * INT64_C(1000000))
+#define CLOCK_BAD_US (60 * INT64_C(1000000))
+#define DUE_WARN_US (60 * INT64_C(1000000))
+
+static const char *const health_names[HEALTH__MAX] = { "ok", "warn", "bad" };
+
+const char *health_name(enum health health)
+{
+	return health_names[health];
+}
+
+void findings_init(struct findings *findings)
+{
+	*findings = (struct findings){ .len = 0 };
+}
+
+void findings_release(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->len; i++) {
+		free(findings->list[i].found);
+		free(findings->list[i].fix);
+	}
+	findings_init(findings);
+}
+
+enum health findings_worst(const struct findings *findings)
+{
+	enum health worst = findings->failed ? HEALTH_BAD : HEALTH_OK;
+
+	for (size_t i = 0; i < findings->len; i++) {
+		if (findings->list[i].health > worst)
+			worst = findings->list[i].health;
+	}
+	return worst;
+}
+
+void findings_add(struct findings *findings, enum health health, const char *what, const char *fix,
+		  const char *format, ...)
+{
+	char found[FINDING_MAX_BYTES];
+	va_list args;
+
+	if (findings->len == FINDINGS_MAX) {
+		findings->failed = true;
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(found, sizeof found, format, args);
+	va_end(args);
+	struct finding finding = {
+		.health = health, .what = what, .found = strdup(found), .fix = strdup(fix)
+	};
+	if (!finding.found || !finding.fix) {
+		free(finding.found);
+		free(finding.fix);
+		findings->failed = true;
+		return;
+	}
+	findings->list[findings->len++] = finding;
+}
+
+/* Servers name themselves in several ways: "10.11.19-MariaDB-log", the same behind "5.5.5-" (which
+ * MariaDB says to old clients), "8.0.36"; with or without the product's name before it. */
+static bool is_mariadb(const char *versions, const char **number_out)
+{
+	static const char *const prefixes[] = { "MariaDB ", "MySQL ", "5.5.5-" };
+	const char *name = strstr(versions, "MariaDB");
+	const char *by = strstr(versions, " by ");
+
+	*number_out = versions;
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (strncmp(*number_out, prefixes[i], len) == 0)
+			*number_out += len;
+	}
+	return name && (!by || name < by);
+}
+
+bool doctor_supports(const char *versions)
+{
+	static const unsigned int least[2][3] = { { 8, 0, 16 }, { 10, 6, 0 } };
+	unsigned int is[3] = { 0 };
+	const char *number;
+	bool mariadb = is_mariadb(versions, &number);
+
+	if (sscanf(number, "%u.%u.%u", &is[0], &is[1], &is[2]) < 2)
+		return false;
+	for (size_t part = 0; part < 3; part++) {
+		if (is[part] != least[mariadb][part])
+			return is[part] > least[mariadb][part];
+	}
+	return true;
+}
+
+void doctor_versions(struct findings *findings, const char *versions)
+{
+	if (doctor_supports(versions))
+		findings_add(findings, HEALTH_OK, "versions", "", "%s", versions);
+	else
+		findings_add(findings, HEALTH_BAD, "versions",
+			     "use MariaDB 10.6 or later, or MySQL 8.0.16 or later", "%s", versions);
+}
+
+void doctor_schema(struct findings *findings, const struct schema_state *schema)
+{
+	switch (schema->verdict) {
+	case SCHEMA_CURRENT:
+		findings_add(findings, HEALTH_OK, "schema", "", "at %" PRIu32, schema->at);
+		break;
+	case SCHEMA_OLDER:
+		findings_add(findings, HEALTH_BAD, "schema", "run `onejob migrate`",
+			     "at %" PRIu32 ", this program wants %" PRIu32, schema->at,
+			     schema->wants);
+		break;
+	case SCHEMA_NEWER:
+		findings_add(findings, HEALTH_BAD, "schema", "use the newer programs on every host",
+			     "at %" PRIu32 ", this program knows %" PRIu32 " only", schema->at,
+			     schema->wants);
+		break;
+	case SCHEMA_CHANGED:
+		findings_add(findings, HEALTH_BAD, "schema",
+			     "use the programs that made this schema, or another database",
+			     "migration %" PRIu32 " isn't the one that was applied",
+			     schema->changed);
+		break;
+	case SCHEMA__MAX:
+		break;
+	}
+}
+
+void doctor_clock(struct findings *findings, int64_t database_us, int64_t before_us,
+		  int64_t after_us)
+{
+	int64_t ahead_us = database_us > after_us ? database_us - after_us : 0;
+	int64_t behind_us = database_us < before_us ? before_us - database_us : 0;
+	int64_t apart_us = ahead_us > behind_us ? ahead_us : behind_us;
+	enum health health = apart_us > CLOCK_BAD_US	? HEALTH_BAD
+			     : apart_us > CLOCK_WARN_US ? HEALTH_WARN
+							: HEALTH_OK;
+
+	findings_add(findings, health, "clock", health == HEALTH_OK ? "" : "run NTP on both hosts",
+		     "the database's clock is %" PRId64 ".%03d s %s this one", apart_us / 1000000,
+		     (int)(apart_us / 1000 % 1000),
+		     ahead_us > 0    ? "ahead of"
+		     : behind_us > 0 ? "behind"
+				     : "away from");
+}
+
+static void judge_settings(struct findings *findings, const struct vitals *vitals)
+{
+	if (vitals->strict)
+		findings_add(findings, HEALTH_OK, "strict mode", "", "on");
+	else
+		findings_add(
+			findings, HEALTH_BAD, "strict mode",
+			"let the server accept SET SESSION sql_mode; a proxy between may drop it",
+			"off: values that don't fit would be cut");
+	if (vitals->durable)
+		findings_add(findings, HEALTH_OK, "flush at commit", "", "on");
+	else
+		findings_add(findings, HEALTH_BAD, "flush at commit",
+			     "set innodb_flush_log_at_trx_commit = 1 at the server",
+			     "off: a power cut loses jobs that were acknowledged");
+}
+
+static void judge_pollers(struct findings *findings, const struct vitals *vitals)
+{
+	static const char start[] = "start onejob-poller, or look at its log for why it ended";
+
+	if (vitals->pollers_alive == 0 && vitals->has_oldest_due)
+		findings_add(findings, HEALTH_BAD, "pollers", start,
+			     "none is alive, and jobs are due");
+	else if (vitals->pollers_alive == 0)
+		findings_add(findings, HEALTH_WARN, "pollers", start,
+			     "none is alive; no job is due");
+	else
+		findings_add(findings, HEALTH_OK, "pollers", "", "%" PRIu64 " alive",
+			     vitals->pollers_alive);
+	if (vitals->pollers_dead > 0)
+		findings_add(findings, HEALTH_WARN, "dead pollers",
+			     "a poller that is alive turns their attempts into unknown by itself; "
+			     "look why they died",
+			     "%" PRIu64 " left without a word", vitals->pollers_dead);
+}
+
+static void judge_due(struct findings *findings, const struct vitals *vitals)
+{
+	char id[ID_TEXT_LEN + 1];
+	char age[PRINT_AGE_MAX];
+	char fix[160];
+	int64_t late_us = vitals->database_now_us - vitals->oldest_due_us;
+
+	if (!vitals->has_oldest_due) {
+		findings_add(findings, HEALTH_OK, "oldest due job", "", "none is due");
+		return;
+	}
+	id_format(&vitals->oldest_due, id);
+	snprintf(fix, sizeof fix,
+		 "onejob job show %s; start more pollers, or raise its provider's max_in_flight",
+		 id);
+	findings_add(findings, late_us > DUE_WARN_US ? HEALTH_WARN : HEALTH_OK, "oldest due job",
+		     late_us > DUE_WARN_US ? fix : "", "%s, due for %s", id,
+		     print_age(late_us, age));
+}
+
+static void judge_unknown(struct findings *findings, const struct vitals *vitals)
+{
+	char id[ID_TEXT_LEN + 1];
+	char age[PRINT_AGE_MAX];
+
+	if (vitals->has_oldest_unknown)
+		findings_add(findings, HEALTH_WARN, "oldest unknown job",
+			     "onejob attempt list --unknown   shows them with the commands that "
+			     "settle them",
+			     "%s, for %s; %" PRIu64 " attempts are unknown",
+			     id_format(&vitals->oldest_unknown, id),
+			     print_age(vitals->database_now_us - vitals->oldest_unknown_us, age),
+			     vitals->unknown_attempts);
+	else if (vitals->unknown_attempts > 0)
+		findings_add(findings, HEALTH_OK, "oldest unknown job", "",
+			     "no job is; %" PRIu64 " attempts of settled jobs are",
+			     vitals->unknown_attempts);
+	else
+		findings_add(findings, HEALTH_OK, "oldest unknown job", "", "none is unknown");
+}
+
+static void judge_stranded(struct findings *findings, const struct vitals *vitals)
+{
+	if (vitals->stranded > 0)
+		findings_add(findings, HEALTH_WARN, "stranded jobs",
+			     "onejob provider list; put the provider again, or enable it, or "
+			     "cancel those jobs",
+			     "%" PRIu64 " queued for a provider that isn't there or is disabled",
+			     vitals->stranded);
+	else
+		findings_add(findings, HEALTH_OK, "stranded jobs", "", "none");
+}
+
+void doctor_vitals(struct findings *findings, const struct vitals *vitals)
+{
+	judge_settings(findings, vitals);
+	judge_pollers(findings, vitals);
+	judge_due(findings, vitals);
+	judge_unknown(findings, vitals);
+	judge_stranded(findings, vitals);
+}

@@ -1,0 +1,56 @@
+/* doctor.h: what is wrong with a deployment, as rows: how bad, what, what was found, how to mend
+ * it. The judgments only: they look at nothing themselves, so that each can be tested. */
+#ifndef CTL_DOCTOR_H
+#define CTL_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/migrate.h"
+#include "store/vitals.h"
+
+enum health { HEALTH_OK, HEALTH_WARN, HEALTH_BAD, HEALTH__MAX };
+
+const char *health_name(enum health health); /* "ok", "warn", "bad" */
+
+#define FINDINGS_MAX 64
+#define FINDING_MAX_BYTES 1024
+
+struct finding {
+	enum health health;
+	const char *what; /* constant */
+	char *found;
+	char *fix; /* "" where all is well */
+};
+
+struct findings {
+	struct finding list[FINDINGS_MAX];
+	size_t len;
+	bool failed; /* no memory, or more rows than fit */
+};
+
+void findings_init(struct findings *findings);
+void findings_release(struct findings *findings);
+enum health findings_worst(const struct findings *findings);
+
+/* `fix` "" for none. The found text is formatted. */
+void findings_add(struct findings *findings, enum health health, const char *what, const char *fix,
+		  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* MariaDB 10.6 and later, MySQL 8.0.16 and later; `versions` begins with what the server says of
+ * itself. */
+bool doctor_supports(const char *versions);
+
+void doctor_versions(struct findings *findings, const char *versions);
+void doctor_schema(struct findings *findings, const struct schema_state *schema);
+
+/* The database's clock against ours, which stood between before_us and after_us while it was asked.
+ */
+void doctor_clock(struct findings *findings, int64_t database_us, int64_t before_us,
+		  int64_t after_us);
+
+/* Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs. */
+void doctor_vitals(struct findings *findings, const struct vitals *vitals);
+
+#endif

@@ -1,0 +1,435 @@
+#include "poller/desk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/claim.h"
+#include "store/db.h"
+#include "store/settle.h"
+
+#define CLAIM_ROOM_MIN 32	/* fewer free slots than this wait for more, or for the next look */
+#define SETTLE_MAX 256
+#define REAP_MS 2000
+#define TROUBLE_MS 500		/* after the database refused */
+#define CLOSING_TRIES 20
+
+struct desk {
+	struct desk_orders orders;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t news;
+	/* under the lock */
+	struct errand_list claimed;
+	struct errand_list finished;
+	size_t in_hand;		/* claimed and not yet back */
+	bool claiming;
+	bool closing;		/* the wire is gone: try what is left a few times, then leave */
+	bool done;
+	/* the thread's own */
+	struct db *db;
+	struct id id;
+	bool registered;
+	struct claim_cursor cursor;
+	struct errand_list unsettled;
+	struct word words[SETTLE_MAX];	/* of the batch being settled */
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, trouble_until_ms;
+	bool more;		/* the last claim was full: there may be more */
+	int tries_left;
+};
+
+static void say_trouble(struct desk *d)
+{
+	d->trouble_until_ms = clock_monotonic_ms() + TROUBLE_MS;
+}
+
+static bool in_trouble(const struct desk *d)
+{
+	return clock_monotonic_ms() < d->trouble_until_ms;
+}
+
+/* --- lease */
+
+static void register_anew(struct desk *d)
+{
+	char host[256] = "";
+
+	(void)gethostname(host, sizeof host - 1);
+	d->id = clock_id();
+	if (poller_register(d->db, &d->id, host, (uint32_t)getpid(), d->orders.lease_s) != RC_OK) {
+		say_trouble(d);
+		return;
+	}
+	d->registered = true;
+	d->renew_at_ms = clock_monotonic_ms() + d->orders.lease_s * 1000 / 3;
+}
+
+static void lease_is_over(struct desk *d)
+{
+	log_warning("poller.lease", "it had run out; others may call this poller's attempts unknown");
+	d->registered = false;
+}
+
+static void keep_lease(struct desk *d)
+{
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (!d->registered) {
+		register_anew(d);
+		return;
+	}
+	if (now_ms < d->renew_at_ms)
+		return;
+	switch (poller_renew(d->db, &d->id, d->orders.lease_s)) {
+	case RC_OK:
+		d->renew_at_ms = now_ms + d->orders.lease_s * 1000 / 3;
+		break;
+	case RC_NOT_FOUND:
+		lease_is_over(d);
+		break;
+	case RC_CONFLICT:
+	case RC_RETRY:
+	case RC_UNCERTAIN:
+	case RC_FAULT:
+	case RC_INVALID:
+	case RC__MAX:
+		say_trouble(d);
+		break;
+	}
+}
+
+/* --- claiming */
+
+static struct errand_list errands_of(struct claim_list *claims, int64_t claimed_ms)
+{
+	struct errand_batch *batch = calloc(1, sizeof *batch);
+	struct errand_list list = { 0 };
+
+	if (!batch)
+		abort();	/* these attempts are on disk: their lease makes them unknown */
+	batch->claims = *claims;
+	batch->open = claims->len;
+	for (size_t i = 0; i < claims->len; i++) {
+		struct errand *errand = calloc(1, sizeof *errand);
+
+		if (!errand)
+			abort();
+		errand->batch = batch;
+		errand->claim = &batch->claims.list[i];
+		errand->claimed_ms = claimed_ms;
+		errand_push(&list, errand);
+	}
+	return list;
+}
+
+static void hand_out(struct desk *d, struct claim_list *claims, int64_t claimed_ms)
+{
+	struct errand_list list = errands_of(claims, claimed_ms);
+
+	pthread_mutex_lock(&d->lock);
+	d->in_hand += list.len;
+	errand_append(&d->claimed, &list);
+	pthread_mutex_unlock(&d->lock);
+	d->orders.ring(d->orders.arg);
+}
+
+static void claim(struct desk *d, size_t room)
+{
+	struct id ids[CLAIM_MAX];
+	struct claim_list claims;
+	size_t max = room < CLAIM_MAX ? room : CLAIM_MAX;
+	int64_t before_ms = clock_monotonic_ms();
+
+	for (size_t i = 0; i < max; i++)
+		ids[i] = clock_id();
+	enum rc rc = claim_jobs(d->db, &d->id, d->orders.lease_s, ids, max, &d->cursor, &claims);
+
+	d->look_at_ms = before_ms + d->orders.poll_ms;
+	d->more = rc == RC_OK && claims.len == max;
+	if (rc == RC_NOT_FOUND)
+		lease_is_over(d);
+	else if (rc != RC_OK)
+		say_trouble(d);
+	else if (claims.len > 0)
+		hand_out(d, &claims, before_ms);
+	if (rc == RC_OK && claims.len == 0 && d->orders.once)
+		desk_stop_claiming(d);
+}
+
+static bool may_claim(struct desk *d, size_t *room_out)
+{
+	pthread_mutex_lock(&d->lock);
+	size_t room = d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+	bool claiming = d->claiming, idle = d->in_hand == 0;
+
+	pthread_mutex_unlock(&d->lock);
+	*room_out = room;
+	if (!claiming || !d->registered || room == 0 || in_trouble(d))
+		return false;
+	return clock_monotonic_ms() >= d->look_at_ms ||
+	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
+}
+
+/* --- settling */
+
+static void log_settled(const struct errand *errand, enum settled verdict)
+{
+	static const char *const verdicts[SETTLED__MAX] = {
+		[SETTLED_MADE] = "settled",   [SETTLED_REPEATED] = "repeated", [SETTLED_LOST] = "discarded",
+		[SETTLED_LATE] = "late",      [SETTLED_REFUSED] = "refused",   [SETTLED_NO_SUCH_ATTEMPT] = "purged",
+	};
+	static const char *const events[ATTEMPT_EVENT__MAX] = {
+		[ON_ACKNOWLEDGED] = "running", [ON_RESULT] = "result",   [ON_FAILURE] = "failed",
+		[ON_TRACK_LOST] = "unknown",   [ON_RELEASE] = "released", [ON_CANCEL] = "cancelled",
+	};
+	const struct word *word = &errand->word;
+	const char *reason = reason_name(word->reason);
+	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
+
+	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%.32s",
+		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->claim->number,
+		 errand->claim->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
+		 errand->claim->traceparent[0] ? errand->claim->traceparent + 3 : "-");
+}
+
+/* A batch that the database refuses as such is said word by word, so that one that can't be written holds up no other. */
+static bool settle_alone(struct desk *d, struct errand *errand)
+{
+	enum settled verdict;
+	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
+
+	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
+		log_error("attempt.unsettled", "provider=%s bytes=%zu: kept as unknown", errand->claim->provider,
+			  errand->word.result_len);
+		errand_doubt(errand);
+		rc = settle_words(d->db, &errand->word, 1, &verdict);
+	}
+	if (rc == RC_OK)
+		log_settled(errand, verdict);
+	return rc == RC_OK;
+}
+
+static bool settle_each(struct desk *d)
+{
+	for (size_t n = d->unsettled.len < SETTLE_MAX ? d->unsettled.len : SETTLE_MAX; n > 0; n--) {
+		if (!settle_alone(d, d->unsettled.first))
+			return false;
+		errand_free(errand_pop(&d->unsettled));
+	}
+	return true;
+}
+
+static bool settle_some(struct desk *d)
+{
+	enum settled verdicts[SETTLE_MAX];
+	size_t len = 0;
+
+	for (struct errand *e = d->unsettled.first; e && len < SETTLE_MAX; e = e->next)
+		d->words[len++] = e->word;
+	switch (settle_words(d->db, d->words, len, verdicts)) {
+	case RC_OK:
+		for (size_t i = 0; i < len; i++) {
+			log_settled(d->unsettled.first, verdicts[i]);
+			errand_free(errand_pop(&d->unsettled));
+		}
+		return true;
+	case RC_RETRY:
+	case RC_UNCERTAIN:	/* saying the same again is safe */
+		return false;
+	case RC_CONFLICT:
+	case RC_FAULT:
+	case RC_INVALID:
+	case RC_NOT_FOUND:
+	case RC__MAX:
+		break;
+	}
+	return settle_each(d);
+}
+
+static void settle(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	errand_append(&d->unsettled, &d->finished);
+	bool closing = d->closing;
+
+	pthread_mutex_unlock(&d->lock);
+	if (d->unsettled.len == 0 || in_trouble(d))
+		return;
+	if (settle_some(d))
+		return;
+	d->tries_left -= closing;
+	say_trouble(d);
+}
+
+/* --- upkeep */
+
+static void reap(struct desk *d)
+{
+	size_t reaped = 0, expired = 0;
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->reap_at_ms || in_trouble(d))
+		return;
+	d->reap_at_ms = now_ms + REAP_MS;
+	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK)
+		say_trouble(d);
+	if (reaped > 0)
+		log_warning("poller.reaped", "attempts=%zu: their poller's lease ran out; they are unknown now", reaped);
+	if (expired > 0)
+		log_info("poller.expired", "jobs=%zu", expired);
+}
+
+/* --- the thread */
+
+/* When to look again without news. The next look of a full queue comes with the answers that free its slots. */
+static int64_t next_due_ms(struct desk *d)
+{
+	int64_t due = d->reap_at_ms < d->renew_at_ms ? d->reap_at_ms : d->renew_at_ms;
+
+	if (d->claiming && d->look_at_ms < due && d->in_hand < d->orders.in_flight_max)
+		due = d->look_at_ms;
+	return due < d->trouble_until_ms ? d->trouble_until_ms : due;
+}
+
+static bool finished(struct desk *d)
+{
+	if (d->claiming || d->in_hand > 0 || d->finished.len > 0)
+		return d->closing && d->tries_left <= 0;
+	return d->unsettled.len == 0 || (d->closing && d->tries_left <= 0);
+}
+
+/* Returns false when the desk is done. */
+static bool wait_for_news(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	while (!finished(d) && !(d->finished.len > 0 && !in_trouble(d))) {
+		int64_t left_ms = next_due_ms(d) - clock_monotonic_ms();
+		struct timespec until;
+
+		if (left_ms <= 0)
+			break;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec += left_ms / 1000;
+		until.tv_nsec += left_ms % 1000 * 1000000;
+		if (until.tv_nsec >= 1000000000) {
+			until.tv_nsec -= 1000000000;
+			until.tv_sec++;
+		}
+		bool was_claiming = d->claiming;
+
+		if (pthread_cond_timedwait(&d->news, &d->lock, &until) == ETIMEDOUT || was_claiming != d->claiming)
+			break;
+	}
+	bool go_on = !finished(d);
+
+	pthread_mutex_unlock(&d->lock);
+	return go_on;
+}
+
+static void leave(struct desk *d)
+{
+	if (d->unsettled.len > 0)
+		log_error("poller.unsettled", "attempts=%zu: the database is away; their lease makes them unknown",
+			  d->unsettled.len);
+	else if (d->registered && poller_leave(d->db, &d->id) != RC_OK)
+		log_warning("poller.leave", "the row stays until its lease is over");
+	for (struct errand *e; (e = errand_pop(&d->unsettled));)
+		errand_free(e);
+	pthread_mutex_lock(&d->lock);
+	d->done = true;
+	pthread_mutex_unlock(&d->lock);
+	d->orders.ring(d->orders.arg);
+}
+
+static void *work(void *arg)
+{
+	struct desk *d = arg;
+	size_t room;
+
+	do {
+		keep_lease(d);
+		settle(d);
+		reap(d);
+		if (may_claim(d, &room))
+			claim(d, room);
+	} while (wait_for_news(d));
+	leave(d);
+	return NULL;
+}
+
+struct desk *desk_open(const struct desk_orders *orders)
+{
+	struct desk *d = calloc(1, sizeof *d);
+	pthread_condattr_t monotonic;
+
+	if (!d)
+		return NULL;
+	d->orders = *orders;
+	d->claiming = true;
+	d->tries_left = CLOSING_TRIES;
+	d->db = db_new(orders->defaults_file);
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->news, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	if (d->db && pthread_create(&d->thread, NULL, work, d) == 0)
+		return d;
+	log_error("poller.desk", "no thread or no memory");
+	db_free(d->db);
+	free(d);
+	return NULL;
+}
+
+void desk_stop_claiming(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->claiming = false;
+	pthread_cond_signal(&d->news);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void desk_take(struct desk *d, struct errand_list *claimed_out)
+{
+	pthread_mutex_lock(&d->lock);
+	*claimed_out = d->claimed;
+	d->claimed = (struct errand_list){ 0 };
+	pthread_mutex_unlock(&d->lock);
+}
+
+void desk_return(struct desk *d, struct errand_list *finished_list)
+{
+	pthread_mutex_lock(&d->lock);
+	d->in_hand -= finished_list->len;
+	errand_append(&d->finished, finished_list);
+	pthread_cond_signal(&d->news);
+	pthread_mutex_unlock(&d->lock);
+}
+
+bool desk_done(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	bool done = d->done;
+
+	pthread_mutex_unlock(&d->lock);
+	return done;
+}
+
+void desk_close(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->claiming = false;
+	d->closing = true;
+	pthread_cond_signal(&d->news);
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(d->thread, NULL);
+	pthread_cond_destroy(&d->news);
+	pthread_mutex_destroy(&d->lock);
+	db_free(d->db);
+	free(d);
+}

@@ -1,0 +1,299 @@
+#include "poller/wire.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "provider/exchange.h"
+
+struct wire {
+	struct wire_orders orders;
+	CURLM *multi;
+	uv_timer_t timer;
+	struct errand *list;	/* those in flight, by prev and next */
+	size_t in_flight;
+};
+
+/* What the watcher of one socket needs. */
+struct watch {
+	uv_poll_t poll;
+	struct wire *wire;
+	curl_socket_t socket;
+};
+
+static uint32_t random_u32(void)
+{
+	uint32_t random;
+
+	clock_random(&random, sizeof random);
+	return random;
+}
+
+/* --- the list of those in flight, to abandon them by */
+
+static void list_add(struct wire *wire, struct errand *errand)
+{
+	errand->prev = NULL;
+	errand->next = wire->list;
+	if (wire->list)
+		wire->list->prev = errand;
+	wire->list = errand;
+	wire->in_flight++;
+}
+
+static void list_remove(struct wire *wire, struct errand *errand)
+{
+	if (errand->prev)
+		errand->prev->next = errand->next;
+	else
+		wire->list = errand->next;
+	if (errand->next)
+		errand->next->prev = errand->prev;
+	errand->prev = errand->next = NULL;
+	wire->in_flight--;
+}
+
+/* --- the end of an exchange */
+
+static void conclude(struct wire *wire, struct errand *errand, struct exchange *exchange, const struct seen *seen)
+{
+	errand_conclude(errand, seen, random_u32());
+	exchange_free(exchange);
+	wire->orders.finished(errand, wire->orders.arg);
+}
+
+static void take_finished(struct wire *wire)
+{
+	CURLMsg *msg;
+	int left;
+
+	while ((msg = curl_multi_info_read(wire->multi, &left))) {
+		if (msg->msg != CURLMSG_DONE)
+			continue;
+		struct exchange *exchange = exchange_of(msg->easy_handle);
+		struct errand *errand = exchange->owner;
+		CURLcode code = msg->data.result;
+		struct seen seen;
+
+		curl_multi_remove_handle(wire->multi, exchange->easy);
+		list_remove(wire, errand);
+		exchange_seen(exchange, code, clock_real_us(), &seen);
+		conclude(wire, errand, exchange, &seen);
+	}
+}
+
+/* --- libuv <-> libcurl */
+
+static void act(struct wire *wire, curl_socket_t socket, int events)
+{
+	int running;
+	CURLMcode code = curl_multi_socket_action(wire->multi, socket, events, &running);
+
+	if (code != CURLM_OK)
+		log_error("wire.multi", "error=\"%s\"", curl_multi_strerror(code));
+	take_finished(wire);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct watch *watch = poll->data;
+	int flags = 0;
+
+	if (status < 0)
+		flags = CURL_CSELECT_ERR;
+	if (events & UV_READABLE)
+		flags |= CURL_CSELECT_IN;
+	if (events & UV_WRITABLE)
+		flags |= CURL_CSELECT_OUT;
+	act(watch->wire, watch->socket, flags);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void free_watch(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static int set_socket(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
+{
+	struct wire *wire = arg;
+	struct watch *watch = socket_arg;
+	int events = 0;
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (watch) {
+			uv_poll_stop(&watch->poll);
+			uv_close((uv_handle_t *)&watch->poll, free_watch);
+			curl_multi_assign(wire->multi, socket, NULL);
+		}
+		return 0;
+	}
+	if (!watch) {
+		watch = calloc(1, sizeof *watch);
+		if (!watch || uv_poll_init_socket(wire->orders.loop, &watch->poll, socket) != 0) {
+			free(watch);
+			return -1;
+		}
+		watch->poll.data = watch;
+		watch->wire = wire;
+		watch->socket = socket;
+		curl_multi_assign(wire->multi, socket, watch);
+	}
+	if (what != CURL_POLL_OUT)
+		events |= UV_READABLE;
+	if (what != CURL_POLL_IN)
+		events |= UV_WRITABLE;
+	return uv_poll_start(&watch->poll, events, on_socket);
+}
+
+/* libcurl forbids calling back into it from here, so even "now" goes by way of the loop. */
+static int set_timer(CURLM *multi, long ms, void *arg)
+{
+	struct wire *wire = arg;
+
+	(void)multi;
+	if (ms < 0)
+		return uv_timer_stop(&wire->timer);
+	return uv_timer_start(&wire->timer, on_timer, (uint64_t)ms, 0);
+}
+
+/* --- sending */
+
+/* The deadline goes on while an attempt waits to be sent. */
+static int64_t budget_left(const struct errand *errand)
+{
+	int64_t waited_ms = clock_monotonic_ms() - errand->claimed_ms;
+
+	if (errand->claim->budget_ms < 0)
+		return EXCHANGE_NO_BUDGET;
+	return errand->claim->budget_ms > waited_ms ? errand->claim->budget_ms - waited_ms : 0;
+}
+
+static struct exchange_order order_of(const struct errand *errand, const char *key)
+{
+	const struct claim *claim = errand->claim;
+
+	return (struct exchange_order){
+		.def = claim->def,
+		.job_id = claim->job_id,
+		.attempt_id = claim->attempt_id,
+		.input = claim->input.bytes,
+		.input_len = claim->input.len,
+		.provider_key = key,
+		.traceparent = claim->traceparent[0] ? claim->traceparent : NULL,
+		.budget_ms = budget_left(errand),
+	};
+}
+
+static void return_unsent(struct wire *wire, struct errand *errand, const char *detail)
+{
+	errand_never_sent(errand, detail, random_u32());
+	wire->orders.finished(errand, wire->orders.arg);
+}
+
+/* The input has been copied into the request; a thousand of them need not be held twice. */
+static void drop_input(struct errand *errand)
+{
+	free(errand->claim->input.bytes);
+	errand->claim->input = (struct blob){ 0 };
+}
+
+void wire_send(struct wire *wire, struct errand *errand)
+{
+	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
+	struct exchange *exchange;
+	struct seen seen;
+
+	if (clock_monotonic_ms() - errand->claimed_ms >= (int64_t)wire->orders.lease_s * 1000 / 2) {
+		return_unsent(wire, errand, "half of the lease had passed before it could be sent");
+		return;
+	}
+	snprintf(key, sizeof key, "%s-%u", id_format(&errand->claim->job_id, id), errand->claim->generation);
+	struct exchange_order order = order_of(errand, key);
+	enum rc rc = exchange_build(&order, &exchange);
+
+	drop_input(errand);
+	if (rc != RC_OK && rc != RC_INVALID) {
+		return_unsent(wire, errand, "no memory for the request");
+		return;
+	}
+	if (rc == RC_INVALID) {
+		exchange_seen(exchange, CURLE_OK, clock_real_us(), &seen);
+		conclude(wire, errand, exchange, &seen);
+		return;
+	}
+	exchange->owner = errand;
+	errand->exchange = exchange;
+	if (curl_multi_add_handle(wire->multi, exchange->easy) != CURLM_OK) {
+		exchange_free(exchange);
+		return_unsent(wire, errand, "libcurl refused the request before it was sent");
+		return;
+	}
+	list_add(wire, errand);
+}
+
+size_t wire_in_flight(const struct wire *wire)
+{
+	return wire->in_flight;
+}
+
+void wire_abandon(struct wire *wire)
+{
+	while (wire->list) {
+		struct errand *errand = wire->list;
+		struct exchange *exchange = errand->exchange;
+		struct seen seen;
+
+		curl_multi_remove_handle(wire->multi, exchange->easy);
+		list_remove(wire, errand);
+		exchange_abandoned(exchange, clock_real_us(), &seen);
+		conclude(wire, errand, exchange, &seen);
+	}
+}
+
+/* --- birth and death */
+
+struct wire *wire_open(const struct wire_orders *orders)
+{
+	struct wire *wire = calloc(1, sizeof *wire);
+
+	if (!wire)
+		return NULL;
+	wire->orders = *orders;
+	wire->multi = curl_multi_init();
+	if (!wire->multi) {
+		log_error("wire.open", "libcurl has no memory");
+		free(wire);
+		return NULL;
+	}
+	uv_timer_init(orders->loop, &wire->timer);
+	wire->timer.data = wire;
+	curl_multi_setopt(wire->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+	curl_multi_setopt(wire->multi, CURLMOPT_SOCKETDATA, wire);
+	curl_multi_setopt(wire->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl_multi_setopt(wire->multi, CURLMOPT_TIMERDATA, wire);
+	curl_multi_setopt(wire->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)orders->in_flight_max);
+	curl_multi_setopt(wire->multi, CURLMOPT_MAXCONNECTS, (long)orders->in_flight_max);
+	return wire;
+}
+
+/* libcurl stops watching the sockets of its kept connections here, while the loop still runs. */
+void wire_close(struct wire *wire)
+{
+	curl_multi_cleanup(wire->multi);
+	wire->multi = NULL;
+	uv_close((uv_handle_t *)&wire->timer, NULL);
+}
+
+void wire_free(struct wire *wire)
+{
+	free(wire);
+}

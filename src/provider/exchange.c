@@ -1,0 +1,260 @@
+#include "provider/exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/exchange_headers.h"
+#include "provider/seen.h"
+
+#define WHY_MAX_BYTES 700
+
+static size_t on_header(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *exchange = arg;
+	size_t len = size * count;
+
+	return answer_line(&exchange->answer, bytes, len) ? len : 0;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *exchange = arg;
+	size_t len = size * count;
+
+	return answer_body(&exchange->answer, bytes, len) ? len : 0;
+}
+
+/* Called when the connection stands and nothing of the request has gone out: until then it's
+ * certain to be not sent. */
+static int on_may_send(void *arg, char *remote_ip, char *local_ip, int remote_port, int local_port)
+{
+	struct exchange *exchange = arg;
+
+	(void)remote_ip;
+	(void)local_ip;
+	(void)remote_port;
+	(void)local_port;
+	exchange->may_send = true;
+	return CURL_PREREQFUNC_OK;
+}
+
+static bool set_long(CURL *easy, CURLoption option, long value)
+{
+	return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+static bool set_text(CURL *easy, CURLoption option, const char *value)
+{
+	return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+/* One request, one connection, one answer: everything that libcurl would do besides is off. */
+static bool set_conduct(CURL *easy, const struct provider_def *def)
+{
+	long fresh = !def->key_honoured;
+
+	return set_long(easy, CURLOPT_NOSIGNAL, 1) &&
+	       set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+	       set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) &&
+	       set_long(easy, CURLOPT_FOLLOWLOCATION, 0) &&
+	       set_long(easy, CURLOPT_FRESH_CONNECT, fresh) &&
+	       set_long(easy, CURLOPT_FORBID_REUSE, fresh) &&
+	       set_long(easy, CURLOPT_NETRC, CURL_NETRC_IGNORED) &&
+	       set_long(easy, CURLOPT_SSL_VERIFYPEER, 1) &&
+	       set_long(easy, CURLOPT_SSL_VERIFYHOST, 2) &&
+	       set_long(easy, CURLOPT_HTTP09_ALLOWED, 0) &&
+	       set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
+	       set_long(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1) &&
+	       set_long(easy, CURLOPT_PATH_AS_IS, 1);
+}
+
+/* A body that is wanted as text shows nothing when its encoding ends too early, so none is asked
+ * for. */
+static const char *encodings_wanted(const struct provider_def *def)
+{
+	return def->result_as == RESULT_AS_TEXT && def->result_pointer[0] == '\0' ? "identity"
+										  : "gzip";
+}
+
+static bool set_request(CURL *easy, const struct exchange_order *order, struct curl_slist *headers)
+{
+	return set_text(easy, CURLOPT_URL, order->def->url) &&
+	       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)order->input_len) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, order->input) == CURLE_OK &&
+	       set_text(easy, CURLOPT_CUSTOMREQUEST, order->def->method) &&
+	       set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order->def)) &&
+	       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK;
+}
+
+static bool set_callbacks(CURL *easy, struct exchange *exchange)
+{
+	return curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_may_send) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange) == CURLE_OK;
+}
+
+static bool set_times(struct exchange *exchange, const struct exchange_order *order)
+{
+	int64_t timeout_ms = order->def->timeout_ms, connect_ms = order->def->connect_timeout_ms;
+
+	exchange->deadline_rules = order->budget_ms >= 0 && order->budget_ms < timeout_ms;
+	if (exchange->deadline_rules)
+		timeout_ms = order->budget_ms;
+	if (connect_ms > timeout_ms)
+		connect_ms = timeout_ms;
+	return set_long(exchange->easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) &&
+	       set_long(exchange->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+}
+
+static enum rc refuse(struct exchange *exchange, const char *why)
+{
+	snprintf(exchange->detail, sizeof exchange->detail, "%s", why);
+	return RC_INVALID;
+}
+
+static enum rc make_headers(struct exchange *exchange, const struct exchange_order *order)
+{
+	struct text why;
+
+	text_init(&why, WHY_MAX_BYTES);
+	enum rc rc = exchange_headers(order, &exchange->headers, &why);
+	if (rc == RC_INVALID)
+		rc = refuse(exchange, why.bytes ? why.bytes : "a header can't be made");
+	text_release(&why);
+	return rc;
+}
+
+static enum rc make_handle(struct exchange *exchange, const struct exchange_order *order)
+{
+	exchange->easy = curl_easy_init();
+	if (!exchange->easy)
+		return RC_FAULT;
+	if (set_conduct(exchange->easy, order->def) &&
+	    set_request(exchange->easy, order, exchange->headers) &&
+	    set_callbacks(exchange->easy, exchange) && set_times(exchange, order))
+		return RC_OK;
+	return RC_FAULT;
+}
+
+enum rc exchange_build(const struct exchange_order *order, struct exchange **exchange_out)
+{
+	struct exchange *exchange = calloc(1, sizeof *exchange);
+	enum rc rc;
+
+	if (!exchange)
+		return RC_FAULT;
+	answer_init(&exchange->answer, order->def->max_result_bytes);
+	exchange->input_len = order->input_len;
+	exchange->too_late = order->budget_ms <= 0 && order->budget_ms != EXCHANGE_NO_BUDGET;
+	if (exchange->too_late)
+		rc = refuse(exchange, "the job's deadline had passed");
+	else
+		rc = make_headers(exchange, order);
+	if (rc == RC_OK)
+		rc = make_handle(exchange, order);
+	if (rc == RC_FAULT) {
+		exchange_free(exchange);
+		return RC_FAULT;
+	}
+	*exchange_out = exchange;
+	return rc;
+}
+
+void exchange_free(struct exchange *exchange)
+{
+	if (!exchange)
+		return;
+	curl_easy_cleanup(exchange->easy);
+	curl_slist_free_all(exchange->headers);
+	answer_release(&exchange->answer);
+	free(exchange);
+}
+
+struct exchange *exchange_of(CURL *easy)
+{
+	char *private = NULL;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	return (struct exchange *)private;
+}
+
+static void gather(const struct exchange *exchange, CURLcode code, struct seen_facts *facts_out)
+{
+	curl_off_t sent = 0;
+	long broke = 0, proxy_status = 0;
+
+	curl_easy_getinfo(exchange->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &broke);
+	curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+	*facts_out = (struct seen_facts){
+		.code = code,
+		.may_send = exchange->may_send,
+		.proxied = proxy_status != 0,
+		.broke = broke != 0,
+		.body_sent = (uint64_t)sent,
+		.body_len = exchange->input_len,
+	};
+}
+
+static void fill(struct exchange *exchange, const struct seen_facts *facts, int64_t now_us,
+		 struct seen *seen_out)
+{
+	const struct answer *answer = &exchange->answer;
+
+	*seen_out = (struct seen){
+		.end = seen_end(facts, answer),
+		.phase = seen_phase(facts, answer),
+		.http_status = answer->status,
+		.two_lengths = answer->two_lengths,
+		.close_delimited = answer_close_delimited(answer),
+		.encoded = answer->encoded,
+		.too_large = answer->too_large,
+		.retry_after_ms = answer_retry_after_ms(answer, now_us),
+		.body = answer->body.bytes ? answer->body.bytes : "",
+		.body_len = answer->body.len,
+		.detail = exchange->detail,
+	};
+	if (answer->status < 200 && seen_out->end != SEEN_WHOLE)
+		seen_out->http_status = 0; /* an interim answer is none */
+	seen_out->deadline = facts->code == CURLE_OPERATION_TIMEDOUT && exchange->deadline_rules;
+}
+
+static void fill_unbuilt(const struct exchange *exchange, struct seen *seen_out)
+{
+	*seen_out = (struct seen){
+		.end = exchange->too_late ? SEEN_CONNECT_TIMEOUT : SEEN_NOT_BUILT,
+		.phase = PHASE_NOT_SENT,
+		.deadline = exchange->too_late,
+		.retry_after_ms = -1,
+		.body = "",
+		.detail = exchange->detail,
+	};
+}
+
+void exchange_seen(struct exchange *exchange, CURLcode code, int64_t now_us, struct seen *seen_out)
+{
+	struct seen_facts facts;
+
+	if (!exchange->easy) {
+		fill_unbuilt(exchange, seen_out);
+		return;
+	}
+	if (code != CURLE_OK && exchange->detail[0] == '\0')
+		snprintf(exchange->detail, sizeof exchange->detail, "%s", curl_easy_strerror(code));
+	gather(exchange, code, &facts);
+	fill(exchange, &facts, now_us, seen_out);
+}
+
+void exchange_abandoned(struct exchange *exchange, int64_t now_us, struct seen *seen_out)
+{
+	exchange_seen(exchange, CURLE_OK, now_us, seen_out);
+	if (exchange->easy)
+		seen_out->end = SEEN_SHUTDOWN;
+}

@@ -1,0 +1,69 @@
+/* exchange.h: one request to a provider: a provider's row and a job -> a curl handle -> what was
+ * seen.
+ *
+ * An exchange goes over one connection of its own unless the row says that the provider honours an
+ * idempotency key: libcurl sends a request again by itself when a kept connection turns out dead.
+ * Redirects aren't followed, nothing waits for "100 Continue", and only http and https over
+ * HTTP/1.1 are spoken. curl_global_init() is the program's. */
+#ifndef PROVIDER_EXCHANGE_H
+#define PROVIDER_EXCHANGE_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/rc.h"
+#include "core/outcome.h"
+#include "core/provider_def.h"
+#include "provider/answer.h"
+
+#define EXCHANGE_NO_BUDGET (-1)
+
+/* What is to be sent. Nothing of it is kept: all may go once exchange_build() has returned. */
+struct exchange_order {
+	const struct provider_def *def;
+	struct id job_id;
+	struct id attempt_id;
+	const char *input; /* goes out as the body, byte for byte */
+	size_t input_len;
+	const char *provider_key; /* <job id>-<generation> */
+	const char *traceparent; /* the client's, or NULL */
+	int64_t budget_ms; /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
+};
+
+struct exchange {
+	CURL *easy; /* NULL: the request couldn't be made, and exchange_seen() says why */
+	void *owner; /* the caller's own; NULL at first */
+	struct curl_slist *headers;
+	struct answer answer;
+	uint64_t input_len;
+	bool may_send; /* libcurl's pre-request callback ran */
+	bool deadline_rules; /* the job's deadline comes before the provider's time-out */
+	bool too_late; /* the deadline had passed before anything was done */
+	char detail[CURL_ERROR_SIZE + 256];
+};
+
+/* RC_OK: *exchange_out->easy is ready for curl_multi_add_handle(), its CURLOPT_PRIVATE is the
+ * exchange. RC_INVALID: it must not be sent (a secret is missing, the deadline has passed);
+ * exchange_seen() with CURLE_OK says so. In both cases *exchange_out is the caller's:
+ * exchange_free() it. RC_FAULT: no memory, nothing was made, never sent. */
+MUST_CHECK enum rc exchange_build(const struct exchange_order *order,
+				  struct exchange **exchange_out);
+
+/* The handle must have been taken out of its multi handle. NULL is fine. */
+void exchange_free(struct exchange *exchange);
+
+/* The exchange of a handle that curl_multi_info_read() named. */
+struct exchange *exchange_of(CURL *easy);
+
+/* What was seen when the transfer ended with `code`. *seen_out points into the exchange, which must
+ * outlive it. now_us is the time (since 1970) against which a Retry-After date is measured where
+ * the answer has no Date. */
+void exchange_seen(struct exchange *exchange, CURLcode code, int64_t now_us, struct seen *seen_out);
+
+/* The same for one that is given up while it runs, because the poller goes down. */
+void exchange_abandoned(struct exchange *exchange, int64_t now_us, struct seen *seen_out);
+
+#endif

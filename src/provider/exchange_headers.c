@@ -1,0 +1,118 @@
+#include "provider/exchange_headers.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/trace.h"
+#include "provider/secrets.h"
+
+#define LINE_MAX_BYTES (4 * SECRET_MAX_BYTES)
+
+static bool line_bytes(const char *bytes)
+{
+	for (; *bytes; bytes++)
+		if (((unsigned char)*bytes < 0x20 && *bytes != '\t') || *bytes == 0x7f)
+			return false;
+	return true;
+}
+
+/* The one way into the list. libcurl reads "Name;" as a header without a value. */
+static enum rc add_line(struct curl_slist **list, const char *name, const char *value,
+			struct text *why)
+{
+	struct text line;
+
+	if (!line_bytes(name) || !line_bytes(value) || name[0] == '\0' || strpbrk(name, ":; \t")) {
+		text_add_str(why, "a header holds a byte that a header can't carry");
+		return RC_INVALID;
+	}
+	text_init(&line, LINE_MAX_BYTES);
+	text_add_str(&line, name);
+	text_add_str(&line, value[0] == '\0' ? ";" : ": ");
+	text_add_str(&line, value);
+
+	struct curl_slist *grown = text_ok(&line) ? curl_slist_append(*list, line.bytes) : NULL;
+	if (line.bytes)
+		explicit_bzero(line.bytes, line.len);
+	text_release(&line);
+	if (!grown)
+		return RC_FAULT;
+	*list = grown;
+	return RC_OK;
+}
+
+static enum rc add_row(struct curl_slist **list, const struct provider_header *header,
+		       struct text *why)
+{
+	struct text value;
+
+	text_init(&value, LINE_MAX_BYTES / 2);
+	enum rc rc = secrets_expand(header->value, &value, why);
+	if (rc == RC_OK)
+		rc = add_line(list, header->name, value.bytes ? value.bytes : "", why);
+	if (value.bytes)
+		explicit_bzero(value.bytes, value.len);
+	text_release(&value);
+	return rc;
+}
+
+static bool row_names(const struct provider_def *def, const char *name)
+{
+	for (size_t i = 0; i < def->headers_len; i++)
+		if (strcasecmp(def->headers[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static enum rc add_own(struct curl_slist **list, const struct exchange_order *order,
+		       struct text *why)
+{
+	char traceparent[TRACEPARENT_LEN + 1];
+	const struct {
+		const char *name, *value;
+	} own[] = {
+		{ order->def->key_header, order->provider_key },
+		{ "traceparent", traceparent_child(traceparent, order->traceparent, &order->job_id,
+						   &order->attempt_id) },
+		{ "User-Agent", "onejob/" PACKAGE_VERSION },
+	};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+		enum rc rc = add_line(list, own[i].name, own[i].value, why);
+		if (rc != RC_OK)
+			return rc;
+	}
+	if (row_names(order->def, "Content-Type"))
+		return RC_OK;
+	return add_line(list, "Content-Type", "application/json", why);
+}
+
+/* A line that libcurl reads as "don't send this one". */
+static enum rc suppress(struct curl_slist **list, const char *line)
+{
+	struct curl_slist *grown = curl_slist_append(*list, line);
+
+	if (!grown)
+		return RC_FAULT;
+	*list = grown;
+	return RC_OK;
+}
+
+enum rc exchange_headers(const struct exchange_order *order, struct curl_slist **headers_out,
+			 struct text *why)
+{
+	struct curl_slist *list = NULL;
+	enum rc rc = suppress(&list, "Expect:");
+
+	if (rc == RC_OK)
+		rc = add_own(&list, order, why);
+	for (size_t i = 0; rc == RC_OK && i < order->def->headers_len; i++)
+		rc = add_row(&list, &order->def->headers[i], why);
+	if (rc != RC_OK) {
+		curl_slist_free_all(list);
+		return rc;
+	}
+	*headers_out = list;
+	return RC_OK;
+}

@@ -1,0 +1,128 @@
+#include "store/attempt_store.h"
+
+#include <stdlib.h>
+
+#include "store/rows.h"
+#include "store/stmt.h"
+
+struct attempt_page {
+	bool has_state;
+	enum attempt_state state;
+	const struct id *before;
+	uint32_t limit;
+	struct attempt *attempts;
+	size_t len;
+};
+
+static enum rc list_attempts(struct db *db, void *arg)
+{
+	struct attempt_page *page = arg;
+	struct stmt *st = db_stmt(db, page->has_state ? SQL_ATTEMPT_LIST_STATE : SQL_ATTEMPT_LIST);
+
+	for (size_t i = 0; i < page->len; i++)
+		attempt_release(&page->attempts[i]);
+	page->len = 0;
+	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
+	if (page->has_state)
+		bind_str(st, attempt_state_name(page->state));
+	bind_u64(st, page->limit + 1u);
+	enum rc rc = stmt_run(st);
+
+	while (rc == RC_OK && page->len <= page->limit) {
+		rc = rows_attempt(st, &page->attempts[page->len]);
+		if (rc == RC_OK)
+			page->len++;
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state, const struct id *before,
+			   uint32_t limit, struct attempt **attempts_out, size_t *len_out, bool *more_out)
+{
+	struct attempt_page page = { has_state, state, before, limit, calloc(limit + 1u, sizeof(struct attempt)), 0 };
+
+	if (!page.attempts)
+		return RC_FAULT;
+	enum rc rc = db_read(db, list_attempts, &page);
+
+	if (rc != RC_OK) {
+		attempt_list_free(page.attempts, page.len);
+		return rc;
+	}
+	*more_out = page.len > limit;
+	if (*more_out)
+		attempt_release(&page.attempts[--page.len]);
+	*attempts_out = page.attempts;
+	*len_out = page.len;
+	return RC_OK;
+}
+
+void attempt_list_free(struct attempt *attempts, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		attempt_release(&attempts[i]);
+	free(attempts);
+}
+
+struct race_page {
+	const struct id *before;
+	uint32_t limit;
+	struct race *races;
+	size_t len;
+};
+
+static void read_race(struct stmt *st, struct race *race)
+{
+	char why[32];
+
+	*race = (struct race){ 0 };
+	(void)col_id(st, &race->id);
+	(void)col_id(st, &race->job_id);
+	(void)col_id(st, &race->attempt_id);
+	race->has_winner = col_id(st, &race->winner);
+	(void)race_why_parse(why, col_bytes(st, why, sizeof why), &race->why);
+	(void)col_bytes(st, race->sha256, SHA256_BYTES);
+	race->bytes = col_u64(st);
+	race->created_us = col_time(st);
+}
+
+static enum rc list_races(struct db *db, void *arg)
+{
+	struct race_page *page = arg;
+	struct stmt *st = db_stmt(db, SQL_RACE_LIST);
+
+	page->len = 0;
+	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
+	bind_u64(st, page->limit + 1u);
+	enum rc rc = stmt_run(st);
+
+	while (rc == RC_OK && page->len <= page->limit) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			read_race(st, &page->races[page->len++]);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out, size_t *len_out,
+			bool *more_out)
+{
+	struct race_page page = { before, limit, calloc(limit + 1u, sizeof(struct race)), 0 };
+
+	if (!page.races)
+		return RC_FAULT;
+	enum rc rc = db_read(db, list_races, &page);
+
+	if (rc != RC_OK) {
+		free(page.races);
+		return rc;
+	}
+	*more_out = page.len > limit;
+	*len_out = *more_out ? limit : page.len;
+	*races_out = page.races;
+	return RC_OK;
+}

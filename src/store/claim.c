@@ -1,0 +1,370 @@
+#include "store/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "core/flaws.h"
+#include "store/stmt.h"
+
+#define PROVIDERS_MAX 256
+#define OWNERS_MAX 64
+#define DEFINITION_DEPTH 16
+
+struct owner {
+	unsigned char bytes[OWNER_MAX];
+	size_t len;
+};
+
+struct claiming {
+	const struct id *poller;
+	uint32_t lease_s;
+	const struct id *ids;
+	size_t max;
+	struct claim_cursor *cursor;
+	struct claim_list *claims;
+	char (*lanes)[NAME_MAX_LEN + 1];	/* providers with queued jobs */
+	size_t lanes_len;
+};
+
+static void claim_release(struct claim *claim)
+{
+	free(claim->input.bytes);
+	*claim = (struct claim){ 0 };
+}
+
+void claim_list_free(struct claim_list *claims)
+{
+	for (size_t i = 0; i < claims->len; i++)
+		claim_release(&claims->list[i]);
+	for (size_t i = 0; i < claims->defs_len; i++)
+		provider_def_release(&claims->defs[i]);
+	free(claims->list);
+	free(claims->defs);
+	*claims = (struct claim_list){ 0 };
+}
+
+static enum rc read_lanes(struct db *db, struct claiming *c)
+{
+	struct stmt *st = db_stmt(db, SQL_QUEUE_PROVIDERS);
+	enum rc rc = stmt_run(st);
+
+	c->lanes_len = 0;
+	while (rc == RC_OK && c->lanes_len < PROVIDERS_MAX) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			col_name(st, c->lanes[c->lanes_len++], NAME_MAX_LEN + 1);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+/* A provider that may take work now, its row locked: no other poller claims for it at the same time, and the request is built
+ * from exactly this version. RC_NOT_FOUND: disabled, gone, or another poller is at it. */
+static enum rc lock_lane(struct db *db, const char *name, struct provider_def *def_out, uint32_t *version_out,
+			 size_t *room_out)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_CLAIM);
+	struct blob definition = { 0 };
+	struct json_doc *doc = NULL;
+	struct json_error error;
+	struct flaws flaws;
+
+	bind_str(st, name);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	col_skip(st);
+	*version_out = (uint32_t)col_u64(st);
+	bool read = col_blob(st, &definition);
+	uint64_t most = col_u64(st), busy = col_u64(st);
+
+	*room_out = busy < most ? most - busy : 0;
+	stmt_done(st);
+	flaws_init(&flaws);
+	rc = read ? json_parse(definition.bytes, definition.len, DEFINITION_DEPTH, &doc, &error) : RC_FAULT;
+	if (rc == RC_OK)
+		rc = provider_def_read(json_root(doc), def_out, &flaws);
+	if (rc == RC_INVALID) {	/* written by hand, or by a newer program: its jobs wait, the others go on */
+		log_error("provider.unreadable", "provider=%s version=%u", name, *version_out);
+		rc = RC_NOT_FOUND;
+	}
+	flaws_release(&flaws);
+	json_free(doc);
+	free(definition.bytes);
+	return rc;
+}
+
+static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max, struct owner *owners,
+			   size_t *len)
+{
+	struct stmt *st = db_stmt(db, SQL_QUEUE_OWNERS);
+
+	bind_str(st, lane);
+	bind_bytes(st, after->bytes, after->len);
+	bind_u64(st, max);
+	enum rc rc = stmt_run(st);
+
+	for (size_t got = 0; rc == RC_OK && got < max; got++) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK) {
+			owners[*len].len = col_bytes(st, owners[*len].bytes, OWNER_MAX);
+			(*len)++;
+		}
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+static bool is_owner(const struct owner *owners, size_t len, const struct owner *one)
+{
+	for (size_t i = 0; i < len; i++)
+		if (owners[i].len == one->len && memcmp(owners[i].bytes, one->bytes, one->len) == 0)
+			return true;
+	return false;
+}
+
+/* The owners whose turn it is: those after the last one served, then from the start. */
+static enum rc next_owners(struct db *db, const char *lane, const struct claim_cursor *cursor, size_t max,
+			   struct owner *owners, size_t *len_out)
+{
+	struct owner after = { .len = 0 }, wrapped[OWNERS_MAX];
+	size_t wrapped_len = 0;
+	enum rc rc;
+
+	*len_out = 0;
+	if (strcmp(cursor->provider, lane) == 0) {
+		memcpy(after.bytes, cursor->owner, cursor->owner_len);
+		after.len = cursor->owner_len;
+	}
+	rc = read_owners(db, lane, &after, max, owners, len_out);
+	if (rc != RC_OK || *len_out == max || after.len == 0)
+		return rc;
+	after.len = 0;
+	rc = read_owners(db, lane, &after, max - *len_out, wrapped, &wrapped_len);
+	for (size_t i = 0; rc == RC_OK && i < wrapped_len; i++)
+		if (!is_owner(owners, *len_out, &wrapped[i]))
+			owners[(*len_out)++] = wrapped[i];
+	return rc;
+}
+
+/* Up to `room` queued jobs, an equal share for each owner. Read without locks: the claim's own locking read decides. */
+static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners, size_t owners_len, size_t room,
+			       struct id *ids, size_t *len_out)
+{
+	size_t share = (room + owners_len - 1) / owners_len;
+	enum rc rc = RC_OK;
+
+	*len_out = 0;
+	for (size_t at = 0; rc == RC_OK && at < owners_len;) {
+		size_t n = stmt_group(owners_len - at);
+		struct stmt *st = db_stmt_n(db, SQL_QUEUE_CANDIDATES, n);
+
+		for (size_t i = 0; i < n; i++, at++) {
+			bind_str(st, lane);
+			bind_bytes(st, owners[at].bytes, owners[at].len);
+			bind_u64(st, share);
+		}
+		rc = stmt_run(st);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
+			if (*len_out < room)
+				(void)col_id(st, &ids[(*len_out)++]);
+		if (rc == RC_NOT_FOUND)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
+static enum rc read_claim(struct stmt *st, struct claim *claim)
+{
+	*claim = (struct claim){ 0 };
+	(void)col_id(st, &claim->job_id);
+	claim->version_read = col_u64(st);
+	claim->number = (uint32_t)col_u64(st) + 1;
+	col_name(st, claim->provider, sizeof claim->provider);
+	bool ok = col_blob(st, &claim->input);
+
+	col_name(st, claim->traceparent, sizeof claim->traceparent);
+	int64_t left_us = col_i64(st, -1);
+
+	claim->budget_ms = left_us < 0 ? -1 : left_us / 1000;
+	claim->generation = (uint32_t)col_u64(st);
+	claim->tries_here = (uint32_t)col_u64(st) + 1;
+	return ok ? RC_OK : RC_FAULT;
+}
+
+static enum rc lock_candidates(struct db *db, const char *lane, const struct id *ids, size_t len, struct claim *out,
+			       size_t *len_out)
+{
+	enum rc rc = RC_OK;
+
+	*len_out = 0;
+	for (size_t at = 0; rc == RC_OK && at < len;) {
+		size_t n = stmt_group(len - at);
+		struct stmt *st = db_stmt_n(db, SQL_CLAIM_LOCK, n);
+
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &ids[at]);
+		bind_str(st, lane);
+		rc = stmt_run(st);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
+			rc = read_claim(st, &out[*len_out]);
+			(*len_out)++;
+		}
+		if (rc == RC_NOT_FOUND)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
+static enum rc write_attempts(struct db *db, const struct claiming *c, const struct claim *claims, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		size_t n = stmt_group(len - at);
+		struct stmt *st = db_stmt_n(db, SQL_CLAIM_ATTEMPTS, n);
+
+		for (size_t i = 0; i < n; i++, at++) {
+			bind_id(st, &claims[at].attempt_id);
+			bind_id(st, &claims[at].job_id);
+			bind_u64(st, claims[at].number);
+			bind_str(st, claims[at].provider);
+			bind_u64(st, claims[at].provider_version);
+			bind_u64(st, claims[at].generation);
+			bind_u64(st, claims[at].version_read);
+			bind_id(st, c->poller);
+		}
+		enum rc rc = stmt_run(st);
+
+		if (rc != RC_OK)
+			return rc == RC_CONFLICT ? RC_FAULT : rc;
+	}
+	return RC_OK;
+}
+
+static enum rc write_jobs(struct db *db, const struct claim *claims, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		size_t n = stmt_group(len - at);
+		struct stmt *st = db_stmt_n(db, SQL_CLAIM_JOBS, n);
+
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &claims[at].job_id);
+		enum rc rc = stmt_run(st);
+
+		if (rc != RC_OK)
+			return rc;
+		if (stmt_changed(st) != n)
+			return RC_RETRY;
+	}
+	return RC_OK;
+}
+
+static void remember_turn(struct claim_cursor *cursor, const char *lane, const struct owner *last)
+{
+	strcpy(cursor->provider, lane);	/* both NAME_MAX_LEN + 1 */
+	memcpy(cursor->owner, last->bytes, last->len);
+	cursor->owner_len = last->len;
+}
+
+static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t room, struct claim *out, size_t *len_out)
+{
+	struct owner owners[OWNERS_MAX];
+	struct id ids[CLAIM_MAX];
+	size_t owners_len, ids_len;
+	enum rc rc = next_owners(db, lane, c->cursor, room < OWNERS_MAX ? room : OWNERS_MAX, owners, &owners_len);
+
+	*len_out = 0;
+	if (rc != RC_OK || owners_len == 0)
+		return rc;
+	rc = read_candidates(db, lane, owners, owners_len, room, ids, &ids_len);
+	if (rc == RC_OK && ids_len > 0)
+		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
+	if (rc == RC_OK)
+		remember_turn(c->cursor, lane, &owners[owners_len - 1]);
+	return rc;
+}
+
+static enum rc claim_lane(struct db *db, struct claiming *c, const char *lane)
+{
+	struct claim_list *claims = c->claims;
+	struct provider_def *def = &claims->defs[claims->defs_len];
+	struct claim *first = &claims->list[claims->len];
+	size_t room, len;
+	uint32_t version;
+	enum rc rc = lock_lane(db, lane, def, &version, &room);
+
+	if (rc != RC_OK)
+		return rc == RC_NOT_FOUND ? RC_OK : rc;
+	claims->defs_len++;
+	if (room > c->max - claims->len)
+		room = c->max - claims->len;
+	if (room == 0)
+		return RC_OK;
+	rc = pick(db, c, lane, room, first, &len);
+	for (size_t i = 0; i < len; i++) {
+		first[i].attempt_id = c->ids[claims->len + i];
+		first[i].provider_version = version;
+		first[i].def = def;
+	}
+	claims->len += len;
+	if (rc == RC_OK)
+		rc = write_attempts(db, c, first, len);
+	return rc == RC_OK ? write_jobs(db, first, len) : rc;
+}
+
+/* Turns between providers too: the one after the last served comes first. */
+static size_t first_lane(const struct claiming *c)
+{
+	for (size_t i = 0; i < c->lanes_len; i++)
+		if (strcmp(c->lanes[i], c->cursor->provider) > 0)
+			return i;
+	return 0;
+}
+
+static void start_over(struct claim_list *claims)
+{
+	for (size_t i = 0; i < claims->len; i++)
+		claim_release(&claims->list[i]);
+	for (size_t i = 0; i < claims->defs_len; i++)
+		provider_def_release(&claims->defs[i]);
+	claims->len = 0;
+	claims->defs_len = 0;
+}
+
+static enum rc claim_work(struct db *db, void *arg)
+{
+	struct claiming *c = arg;
+	enum rc rc = poller_renew(db, c->poller, c->lease_s);
+	size_t first = first_lane(c);
+
+	start_over(c->claims);
+	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++)
+		rc = claim_lane(db, c, c->lanes[(first + i) % c->lanes_len]);
+	return rc;
+}
+
+enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids, size_t max,
+		   struct claim_cursor *cursor, struct claim_list *claims_out)
+{
+	struct claiming c = { poller, lease_s, ids, max, cursor, claims_out, NULL, 0 };
+	enum rc rc = RC_FAULT;
+
+	*claims_out = (struct claim_list){ 0 };
+	c.lanes = calloc(PROVIDERS_MAX, sizeof *c.lanes);
+	claims_out->list = calloc(CLAIM_MAX, sizeof *claims_out->list);
+	claims_out->defs = calloc(PROVIDERS_MAX, sizeof *claims_out->defs);
+	if (c.lanes && claims_out->list && claims_out->defs)
+		rc = read_lanes(db, &c);
+	if (rc == RC_OK && c.lanes_len > 0)
+		rc = db_transact(db, claim_work, &c);
+	free(c.lanes);
+	if (rc != RC_OK || claims_out->len == 0)
+		claim_list_free(claims_out);
+	return rc;
+}

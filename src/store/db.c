@@ -1,0 +1,275 @@
+#include "store/db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/db_private.h"
+
+#define CONNECT_TIMEOUT_S 5
+#define ANSWER_TIMEOUT_S 20
+#define ROUNDS_MAX 5
+
+static const char *const session[] = {
+	"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
+	"time_zone = '+00:00', innodb_lock_wait_timeout = 5, autocommit = 1",
+	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+};
+
+struct db *db_new(const char *defaults_file)
+{
+	struct db *db = calloc(1, sizeof *db);
+
+	if (db)
+		db->defaults_file = defaults_file;
+	return db;
+}
+
+static void forget_statements(struct db *db)
+{
+	for (int id = 0; id < SQL__MAX; id++) {
+		for (int size = 0; size < STMT_SIZES; size++) {
+			stmt_free(db->stmts[id][size]);
+			db->stmts[id][size] = NULL;
+		}
+	}
+}
+
+static void disconnect(struct db *db)
+{
+	forget_statements(db);
+	if (db->mysql)
+		mysql_close(db->mysql);
+	db->mysql = NULL;
+	db->in_transaction = false;
+}
+
+void db_free(struct db *db)
+{
+	if (!db)
+		return;
+	disconnect(db);
+	free(db);
+}
+
+static bool lost(unsigned int error_no)
+{
+	switch (error_no) {
+	case CR_SERVER_GONE_ERROR:
+	case CR_SERVER_LOST:
+	case CR_COMMANDS_OUT_OF_SYNC:
+	case CR_MALFORMED_PACKET:
+	case CR_UNKNOWN_ERROR:
+	case ER_SERVER_SHUTDOWN:
+	case 1927:	/* ER_CONNECTION_KILLED, MariaDB's */
+	case 2055:	/* CR_SERVER_LOST_EXTENDED, MySQL's */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The server says that this statement, or its whole transaction, was not done; it may be said again. */
+static bool undone(unsigned int error_no)
+{
+	switch (error_no) {
+	case ER_LOCK_DEADLOCK:		/* 1213: all undone; Galera's certification too, also at COMMIT */
+	case ER_LOCK_WAIT_TIMEOUT:	/* 1205: the statement undone, the transaction still open */
+	case ER_CHECKREAD:		/* 1020: the row changed since it was read (innodb_snapshot_isolation) */
+	case ER_UNKNOWN_COM_ERROR:	/* 1047: Galera: the node isn't ready */
+	case ER_NEED_REPREPARE:		/* 1615 */
+	case ER_TABLE_DEF_CHANGED:	/* 1412 */
+	case ER_QUERY_INTERRUPTED:	/* 1317 */
+	case ER_CON_COUNT_ERROR:	/* 1040 */
+	case ER_TOO_MANY_USER_CONNECTIONS:
+	case ER_OPTION_PREVENTS_STATEMENT:	/* 1290: read-only */
+	case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION:
+	case 1836:	/* ER_READ_ONLY_MODE */
+	case 1969:	/* ER_STATEMENT_TIMEOUT, MariaDB's */
+	case 3024:	/* ER_QUERY_TIMEOUT, MySQL's */
+	case 3101:	/* ER_TRANSACTION_ROLLBACK_DURING_COMMIT, MySQL's */
+	case CR_CONNECTION_ERROR:
+	case CR_CONN_HOST_ERROR:
+	case CR_UNKNOWN_HOST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool bad_value(unsigned int error_no)
+{
+	switch (error_no) {
+	case ER_DATA_TOO_LONG:
+	case ER_BAD_NULL_ERROR:
+	case ER_WARN_DATA_OUT_OF_RANGE:
+	case ER_TRUNCATED_WRONG_VALUE:
+	case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
+	case WARN_DATA_TRUNCATED:
+	case ER_INVALID_CHARACTER_STRING:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent)
+{
+	enum rc rc = RC_FAULT;
+
+	db->error_no = error_no;
+	snprintf(db->error, sizeof db->error, "%u %s", error_no, error);
+	if (error_no == ER_DUP_ENTRY)
+		return RC_CONFLICT;
+	if (lost(error_no)) {
+		rc = sent ? RC_UNCERTAIN : RC_RETRY;
+		disconnect(db);
+	} else if (undone(error_no)) {
+		rc = RC_RETRY;
+	} else if (bad_value(error_no)) {
+		rc = RC_INVALID;
+	}
+	if (rc == RC_FAULT || rc == RC_INVALID)
+		log_error("database.refused", "statement=%s error=\"%s\"", what, db->error);
+	else
+		log_warning("database.trouble", "statement=%s error=\"%s\"", what, db->error);
+	return rc;
+}
+
+static MYSQL *handle_new(const char *defaults_file)
+{
+	MYSQL *mysql = mysql_init(NULL);
+	unsigned int connect_s = CONNECT_TIMEOUT_S, answer_s = ANSWER_TIMEOUT_S;
+
+	if (!mysql)
+		return NULL;
+	if (defaults_file)
+		mysql_options(mysql, MYSQL_READ_DEFAULT_FILE, defaults_file);
+	mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "onejob");
+	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+	mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+	mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+	return mysql;
+}
+
+enum rc db_ready(struct db *db)
+{
+	if (db->mysql)
+		return RC_OK;
+	db->mysql = handle_new(db->defaults_file);
+	if (!db->mysql)
+		return RC_FAULT;
+	if (!mysql_real_connect(db->mysql, NULL, NULL, NULL, NULL, 0, NULL, CLIENT_FOUND_ROWS))
+		goto fail;
+	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
+		if (mysql_query(db->mysql, session[i]) != 0)
+			goto fail;
+	return RC_OK;
+fail:
+	(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect", false);
+	disconnect(db);
+	return RC_RETRY;
+}
+
+enum rc db_execute(struct db *db, const char *text)
+{
+	enum rc rc = db_ready(db);
+
+	if (rc != RC_OK)
+		return rc;
+	if (mysql_query(db->mysql, text) != 0)
+		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute", true);
+	return RC_OK;
+}
+
+enum rc db_begin(struct db *db)
+{
+	enum rc rc = db_ready(db);
+
+	if (rc != RC_OK)
+		return rc;
+	if (mysql_query(db->mysql, "START TRANSACTION") != 0)
+		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "begin", false);
+	db->in_transaction = true;
+	return RC_OK;
+}
+
+enum rc db_commit(struct db *db)
+{
+	if (!db->mysql)
+		return RC_RETRY;
+	if (mysql_query(db->mysql, "COMMIT") != 0)
+		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "commit", true);
+	db->in_transaction = false;
+	return RC_OK;
+}
+
+void db_rollback(struct db *db)
+{
+	bool open = db->in_transaction;
+
+	db->in_transaction = false;
+	if (!db->mysql || !open)
+		return;
+	if (mysql_query(db->mysql, "ROLLBACK") != 0)
+		disconnect(db);
+}
+
+/* Grows with the rounds and differs between callers, so that two that met don't meet again. */
+static void pause_before_round(int round)
+{
+	unsigned char random;
+	struct timespec pause = { 0 };
+
+	clock_random(&random, sizeof random);
+	pause.tv_nsec = (long)round * 1000000L * (1 + random % 8);
+	nanosleep(&pause, NULL);
+}
+
+enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	enum rc rc = RC_RETRY;
+
+	for (int round = 0; rc == RC_RETRY && round < ROUNDS_MAX; round++) {
+		if (round > 0)
+			pause_before_round(round);
+		rc = db_begin(db);
+		if (rc == RC_OK)
+			rc = work(db, arg);
+		if (rc == RC_OK)
+			rc = db_commit(db);
+		if (rc != RC_OK)
+			db_rollback(db);
+	}
+	return rc;
+}
+
+enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	enum rc rc = work(db, arg);
+
+	if (rc == RC_RETRY)
+		rc = work(db, arg);
+	return rc;
+}
+
+const char *db_error(const struct db *db)
+{
+	return db->error;
+}
+
+unsigned int db_errno(const struct db *db)
+{
+	return db->error_no;
+}
+
+const char *db_versions(struct db *db)
+{
+	snprintf(db->versions, sizeof db->versions, "%s by client %s",
+		 db->mysql ? mysql_get_server_info(db->mysql) : "no server", mysql_get_client_info());
+	return db->versions;
+}

@@ -1,0 +1,40 @@
+/* db_private.h: what db.c and stmt.c share. */
+#ifndef STORE_DB_PRIVATE_H
+#define STORE_DB_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "base/digest.h"
+#include "store/mysql_client.h"
+#include "store/stmt.h"
+
+#define STMT_SIZES 7	/* groups of 1, 2, 4 ... 64 */
+
+#define KNOWN_OWNERS 64
+
+/* Whose a token is never changes, so that an insert which has checked the token need not say it again. Whether the token
+ * still counts is asked of the database, always. */
+struct known_owner {
+	unsigned char token_sha256[SHA256_BYTES];
+	unsigned char owner[OWNER_MAX];
+	size_t owner_len;	/* 0: an empty place */
+};
+
+struct db {
+	MYSQL *mysql;		/* NULL: not connected */
+	const char *defaults_file;
+	bool in_transaction;
+	unsigned int error_no;
+	char error[512];
+	char versions[128];
+	struct known_owner known[KNOWN_OWNERS];
+	struct stmt *stmts[SQL__MAX][STMT_SIZES];
+};
+
+/* What a failed call means, and remembered in db->error. `sent`: a statement was on its way that writes by itself, so a lost
+ * connection leaves it open whether it did. Logs faults; closes a lost connection. */
+enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent);
+
+void stmt_free(struct stmt *st);	/* NULL is fine */
+
+#endif

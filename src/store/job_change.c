@@ -1,0 +1,231 @@
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/intent.h"
+#include "store/job_store.h"
+#include "store/lock.h"
+#include "store/rows.h"
+#include "store/stmt.h"
+
+struct change {
+	const struct identity *who;
+	const struct id *id;
+	const struct idempotency_key *key;
+	const struct if_match *if_match;
+	const char *provider;
+	struct job *job;
+	struct id *attempt_id;
+	enum changed changed;
+};
+
+/* Ends a change: the job as it is now, inside the same transaction. */
+static enum rc answer(struct db *db, const struct id *id, struct change *change, enum changed changed)
+{
+	change->changed = changed;
+	job_release(change->job);	/* of an earlier round */
+	return rows_read_job(db, id, change->job);
+}
+
+static enum rc find(struct db *db, const struct change *change, struct locked_job *locked_out)
+{
+	enum rc rc = lock_job(db, change->id, locked_out);
+
+	if (rc == RC_OK && !lock_visible(locked_out, change->who))
+		return RC_NOT_FOUND;
+	return rc;
+}
+
+static enum rc cancel_locked(struct db *db, const struct locked_job *locked, struct change *change)
+{
+	struct stmt *st;
+	enum rc rc;
+
+	switch (moves_cancel_job(locked->state)) {
+	case MOVE_MADE:
+		st = db_stmt(db, SQL_JOB_CANCEL);
+		bind_id(st, &locked->id);
+		bind_u64(st, locked->version);
+		rc = stmt_run(st);
+		if (rc != RC_OK)
+			return rc;
+		if (stmt_changed(st) != 1)
+			return RC_RETRY;
+		return answer(db, &locked->id, change, CHANGED_DONE);
+	case MOVE_REPEATED:
+		return answer(db, &locked->id, change, CHANGED_DONE);
+	case MOVE_LATE:
+	case MOVE_REFUSED:
+	case VERDICT__MAX:
+		break;
+	}
+	return answer(db, &locked->id, change, CHANGED_JOB_SETTLED);
+}
+
+static enum rc cancel(struct db *db, void *arg)
+{
+	struct change *change = arg;
+	struct locked_job locked;
+	enum rc rc = find(db, change, &locked);
+
+	if (rc != RC_OK)
+		return rc;
+	if (!lock_matches(&locked, change->if_match))
+		return answer(db, &locked.id, change, CHANGED_STALE);
+	return cancel_locked(db, &locked, change);
+}
+
+/* What a transaction came to, for the caller: a lost commit leaves it open, and asking again is safe. */
+static enum changed outcome(enum rc rc, struct change *change)
+{
+	if (rc == RC_OK)
+		return change->changed;
+	job_release(change->job);
+	return rc == RC_NOT_FOUND ? CHANGED_NO_SUCH_JOB : CHANGED_NOT_STORED;
+}
+
+enum changed job_store_cancel(struct db *db, const struct identity *who, const struct id *id,
+			      const struct if_match *if_match, struct job *job_out)
+{
+	struct change change = { .who = who, .id = id, .if_match = if_match, .job = job_out };
+
+	*job_out = (struct job){ 0 };
+	return outcome(db_transact(db, cancel, &change), &change);
+}
+
+static enum rc cancel_by_key(struct db *db, void *arg)
+{
+	struct change *change = arg;
+	struct locked_job locked;
+	struct id id;
+	struct stmt *st = db_stmt(db, SQL_JOB_LOCK_KEY);
+
+	bind_bytes(st, change->who->owner, change->who->owner_len);
+	bind_bytes(st, change->key->bytes, change->key->len);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc == RC_NOT_FOUND ? RC_RETRY : rc;	/* purged since: the next round leaves a tombstone */
+	(void)col_id(st, &id);
+	stmt_done(st);
+	rc = lock_job(db, &id, &locked);
+	return rc == RC_OK ? cancel_locked(db, &locked, change) : rc;
+}
+
+static enum rc leave_tombstone(struct db *db, const struct change *change, int64_t now_us)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_TOMBSTONE);
+
+	bind_id(st, change->id);
+	bind_bytes(st, change->who->owner, change->who->owner_len);
+	bind_bytes(st, change->key->bytes, change->key->len);
+	bind_u64(st, INTENT_MAX_ATTEMPTS_DEFAULT);
+	bind_time(st, now_us);
+	bind_time(st, now_us);
+	return stmt_run(st);
+}
+
+enum changed job_store_cancel_key(struct db *db, const struct identity *who, const struct idempotency_key *key,
+				  const struct id *tombstone_id, int64_t now_us, struct job *job_out)
+{
+	struct change change = { .who = who, .id = tombstone_id, .key = key, .job = job_out };
+	enum rc rc = RC_RETRY;
+
+	*job_out = (struct job){ 0 };
+	/* As with a create, the insert decides, and a lost answer is found again by the next. */
+	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < 4; round++) {
+		rc = leave_tombstone(db, &change, now_us);
+		if (rc == RC_OK)
+			rc = answer(db, tombstone_id, &change, CHANGED_TOMBSTONE);
+		else if (rc == RC_CONFLICT)
+			rc = db_transact(db, cancel_by_key, &change);
+	}
+	if (rc == RC_OK && change.changed == CHANGED_DONE && id_equal(&job_out->id, tombstone_id))
+		change.changed = CHANGED_TOMBSTONE;
+	return outcome(rc, &change);
+}
+
+/* The attempt that stands in the way, if one does. */
+static enum rc find_in_doubt(struct db *db, const struct id *job_id, struct id *attempt_id_out)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_IN_DOUBT);
+
+	bind_id(st, job_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	(void)col_id(st, attempt_id_out);
+	stmt_done(st);
+	return RC_OK;
+}
+
+static enum rc start_over(struct db *db, const struct locked_job *locked, const char *provider)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_REQUEST);
+
+	bind_str(st, provider);
+	bind_str(st, provider);
+	bind_id(st, &locked->id);
+	bind_u64(st, locked->version);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	return stmt_changed(st) == 1 ? RC_OK : RC_RETRY;
+}
+
+static bool settled_for_good(const struct locked_job *locked)
+{
+	return locked->state == JOB_SUCCEEDED || locked->state == JOB_CANCELLED ||
+	       (locked->state == JOB_FAILED &&
+		(locked->error_reason == REASON_EXPIRED || locked->error_reason == REASON_DEADLINE)) ||
+	       locked->deadline_left_us <= 0;
+}
+
+static enum rc request(struct db *db, void *arg)
+{
+	struct change *change = arg;
+	struct locked_job locked;
+	bool enabled = true;
+	enum rc rc = find(db, change, &locked);
+
+	if (rc != RC_OK)
+		return rc;
+	if (!lock_matches(&locked, change->if_match))
+		return answer(db, &locked.id, change, CHANGED_STALE);
+	if (locked.state == JOB_SUCCEEDED || locked.state == JOB_CANCELLED)
+		return answer(db, &locked.id, change, CHANGED_JOB_SETTLED);
+	rc = find_in_doubt(db, &locked.id, change->attempt_id);
+	if (rc == RC_OK)
+		return answer(db, &locked.id, change, CHANGED_IN_DOUBT);
+	if (rc != RC_NOT_FOUND)
+		return rc;
+	if (settled_for_good(&locked))
+		return answer(db, &locked.id, change, CHANGED_JOB_SETTLED);
+	if (locked.effect_done && change->who->role != ROLE_OPERATOR)
+		return answer(db, &locked.id, change, CHANGED_EFFECT_DONE);
+	if (locked.state == JOB_QUEUED && !change->provider)
+		return answer(db, &locked.id, change, CHANGED_DONE);
+	rc = lock_provider(db, change->provider ? change->provider : locked.provider, &enabled, NULL);
+	if (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled && change->provider)) {
+		change->changed = rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
+		return RC_OK;
+	}
+	if (rc == RC_OK)
+		rc = start_over(db, &locked, change->provider ? change->provider : locked.provider);
+	return rc == RC_OK ? answer(db, &locked.id, change, CHANGED_DONE) : rc;
+}
+
+enum changed job_store_request_attempt(struct db *db, const struct identity *who, const struct id *id, const char *provider,
+				       const struct if_match *if_match, struct job *job_out, struct id *attempt_id_out)
+{
+	struct change change = { .who = who, .id = id, .if_match = if_match, .provider = provider, .job = job_out,
+				 .attempt_id = attempt_id_out };
+
+	*job_out = (struct job){ 0 };
+	return outcome(db_transact(db, request, &change), &change);
+}

@@ -1,0 +1,205 @@
+#include <string.h>
+
+#include "base/timestamp.h"
+#include "store/db_private.h"
+#include "store/job_store.h"
+#include "store/rows.h"
+#include "store/stmt.h"
+
+#define ROUNDS 4
+
+struct create {
+	const struct caller *caller;
+	const struct idempotency_key *key;
+	const struct intent *intent;
+	const struct id *id;
+	int64_t now_us;
+	const char *traceparent;
+	struct job *job;
+};
+
+static void bind_intent(struct stmt *st, const struct create *c)
+{
+	bind_bytes(st, c->key->bytes, c->key->len);
+	bind_bytes(st, c->intent->fingerprint, SHA256_BYTES);
+	bind_bytes(st, c->intent->input, c->intent->input_len);
+	if (c->intent->metadata_len > 2)
+		bind_bytes(st, c->intent->metadata, c->intent->metadata_len);
+	else
+		bind_null(st);
+	bind_u64(st, c->intent->max_attempts);
+	bind_u64(st, c->intent->max_attempts);
+	bind_time(st, c->intent->not_before_us);
+	bind_time(st, c->intent->not_before_us);
+	bind_time(st, c->intent->expires_us);
+	bind_time(st, c->intent->deadline_us);
+	bind_str(st, c->traceparent);
+	bind_time(st, c->now_us);
+	bind_time(st, c->now_us);
+}
+
+static bool copy(struct blob *blob, const void *bytes, size_t len)
+{
+	struct text text;
+
+	text_init(&text, len);
+	text_add(&text, bytes, len);
+	blob->len = len;
+	blob->bytes = text_take(&text);
+	return blob->bytes != NULL;
+}
+
+static enum rc find_owner(struct db *db, const struct caller *caller, struct blob *owner_out)
+{
+	const unsigned char *hash = caller->token_sha256;
+	struct known_owner *known = &db->known[hash[0] % KNOWN_OWNERS];
+	struct identity who;
+
+	if (!caller->has_token)
+		return copy(owner_out, caller->owner, caller->owner_len) ? RC_OK : RC_FAULT;
+	if (known->owner_len == 0 || memcmp(known->token_sha256, hash, SHA256_BYTES) != 0) {
+		enum rc rc = job_store_identify(db, caller, &who);
+
+		if (rc != RC_OK)
+			return rc;
+		memcpy(known->token_sha256, hash, SHA256_BYTES);
+		memcpy(known->owner, who.owner, who.owner_len);
+		known->owner_len = who.owner_len;
+	}
+	return copy(owner_out, known->owner, known->owner_len) ? RC_OK : RC_FAULT;
+}
+
+/* The job as it was just written, without reading it again. Where that fails it is written all the same: the next round's
+ * insert meets it, and the look-up tells the rest. */
+static enum rc new_job(struct db *db, const struct create *c)
+{
+	struct job *job = c->job;
+	bool ok = find_owner(db, c->caller, &job->owner) == RC_OK;
+
+	job->id = *c->id;
+	job->state = JOB_QUEUED;
+	memcpy(job->provider, c->intent->provider, sizeof job->provider);
+	job->max_attempts = c->intent->max_attempts;
+	job->not_before_us = c->intent->not_before_us;
+	job->expires_us = c->intent->expires_us;
+	job->deadline_us = c->intent->deadline_us;
+	job->run_after_us = c->intent->not_before_us > c->now_us ? c->intent->not_before_us : c->now_us;
+	job->created_us = c->now_us;
+	job->updated_us = c->now_us;
+	ok = ok && copy(&job->key, c->key->bytes, c->key->len) && copy(&job->input, c->intent->input, c->intent->input_len) &&
+	     (c->intent->metadata_len <= 2 || copy(&job->metadata, c->intent->metadata, c->intent->metadata_len));
+	if (ok)
+		return RC_OK;
+	job_release(job);
+	return RC_UNCERTAIN;
+}
+
+/* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token or the provider isn't there. */
+static enum rc insert(struct db *db, const struct create *c)
+{
+	bool by_token = c->caller->has_token;
+	struct stmt *st = db_stmt(db, by_token ? SQL_JOB_CREATE_BY_TOKEN : SQL_JOB_CREATE_BY_OWNER);
+
+	bind_id(st, c->id);
+	if (!by_token)
+		bind_bytes(st, c->caller->owner, c->caller->owner_len);
+	bind_intent(st, c);
+	if (by_token)
+		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
+	bind_str(st, c->intent->provider);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	return stmt_changed(st) == 1 ? new_job(db, c) : RC_NOT_FOUND;
+}
+
+/* RC_OK: the key's job. RC_CONFLICT: the caller is fine and has no such job. RC_NOT_FOUND: no such caller. */
+static enum rc look_up(struct db *db, const struct create *c, bool locked, struct job_row *row_out)
+{
+	bool by_token = c->caller->has_token;
+	struct stmt *st;
+
+	if (by_token)
+		st = db_stmt(db, locked ? SQL_JOB_BY_KEY_TOKEN_LOCKED : SQL_JOB_BY_KEY_TOKEN);
+	else
+		st = db_stmt(db, locked ? SQL_JOB_BY_KEY_OWNER_LOCKED : SQL_JOB_BY_KEY_OWNER);
+	if (!by_token)
+		bind_bytes(st, c->caller->owner, c->caller->owner_len);
+	bind_bytes(st, c->key->bytes, c->key->len);
+	if (by_token)
+		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = rows_job(st, row_out);
+	return rc == RC_NOT_FOUND && !by_token ? RC_CONFLICT : rc;
+}
+
+static enum created compare(const struct create *c, struct job_row *row)
+{
+	if (id_equal(&row->job.id, c->id)) {	/* our own insert, whose answer was lost */
+		*c->job = row->job;
+		return CREATED_NEW;
+	}
+	bool same = row->has_fingerprint && memcmp(row->fingerprint, c->intent->fingerprint, SHA256_BYTES) == 0;
+
+	if (same) {
+		*c->job = row->job;
+		return CREATED_REPLAYED;
+	}
+	c->job->id = row->job.id;
+	job_release(&row->job);
+	return row->has_fingerprint ? CREATED_KEY_REUSED : CREATED_INTENT_CANCELLED;
+}
+
+/* One round; *again_out: nothing is decided, another may. `duplicate` is told by the insert: then the row is there, even where a first look
+ * doesn't see it yet, and a locking read does. */
+static enum created create_round(struct db *db, const struct create *c, bool *again_out)
+{
+	struct job_row row = { 0 };
+	bool contract = c->intent->contract[0] != '\0';	/* none can exist yet: only an earlier job of the key counts */
+	enum rc rc = contract ? RC_NOT_FOUND : insert(db, c);
+	bool duplicate = rc == RC_CONFLICT;
+
+	if (rc == RC_OK)
+		return CREATED_NEW;
+	*again_out = rc == RC_RETRY || rc == RC_UNCERTAIN;
+	if (rc != RC_CONFLICT && rc != RC_NOT_FOUND)
+		return CREATED_NOT_STORED;
+	rc = look_up(db, c, false, &row);
+	if (rc == RC_CONFLICT && duplicate)
+		rc = look_up(db, c, true, &row);
+	if (rc == RC_OK)
+		return compare(c, &row);
+	if (rc == RC_NOT_FOUND)
+		return CREATED_NO_SUCH_CALLER;
+	if (rc == RC_CONFLICT && !duplicate)
+		return contract ? CREATED_NO_SUCH_CONTRACT : CREATED_NO_SUCH_PROVIDER;
+	*again_out = rc == RC_RETRY || rc == RC_CONFLICT;
+	return CREATED_NOT_STORED;
+}
+
+enum created job_store_create(struct db *db, const struct caller *caller, const struct idempotency_key *key,
+			      const struct intent *intent, const struct id *id, int64_t now_us, const char *traceparent,
+			      struct job *job_out)
+{
+	struct create create = { caller, key, intent, id, now_us, traceparent, job_out };
+	enum created created = CREATED_NOT_STORED;
+	struct identity who;
+	bool again = true;
+
+	*job_out = (struct job){ 0 };
+	if (caller->has_token && caller->owner) {
+		enum rc rc = job_store_identify(db, caller, &who);
+
+		if (rc != RC_OK)
+			return rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
+	}
+	/* A lost answer leaves open whether the row is there: the next insert of the same id and key finds out. */
+	for (int round = 0; again && round < ROUNDS; round++) {
+		again = false;
+		created = create_round(db, &create, &again);
+	}
+	return created;
+}

@@ -1,0 +1,42 @@
+/* lock.h: a job's or a provider's row, locked, as what a decision needs. Private to store. */
+#ifndef STORE_LOCK_H
+#define STORE_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/moves.h"
+#include "store/job_store.h"
+#include "store/stmt.h"
+
+struct locked_job {
+	struct id id;
+	char owner[OWNER_MAX];
+	size_t owner_len;
+	bool tombstone;
+	enum job_state state;
+	uint64_t version;
+	uint64_t revision;
+	bool has_completed_by;
+	struct id completed_by;
+	uint32_t attempt_count;
+	uint32_t attempts_allowed;
+	char provider[NAME_MAX_LEN + 1];
+	char next_provider[NAME_MAX_LEN + 1];
+	enum reason error_reason;
+	bool effect_done;
+	int64_t deadline_left_us;	/* INT64_MAX: no deadline */
+	char result_sha256[2 * SHA256_BYTES + 1];	/* "": no result */
+};
+
+/* Inside a transaction. RC_NOT_FOUND. */
+MUST_CHECK enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out);
+
+/* A provider's row, share-locked. definition_out may be NULL; else it is the caller's. RC_NOT_FOUND. */
+MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out, struct blob *definition_out);
+
+bool lock_visible(const struct locked_job *locked, const struct identity *who);
+bool lock_matches(const struct locked_job *locked, const struct if_match *if_match);
+
+#endif

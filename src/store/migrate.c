@@ -1,0 +1,201 @@
+#include "store/migrate.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/log.h"
+#include "store/db_private.h"
+#include "store/stmt.h"
+
+static const struct migration {
+	uint32_t number;
+	const char *name;
+	const char *text;
+} migrations[] = {
+#include "migrations.inc"
+};
+
+#define COUNT (sizeof migrations / sizeof migrations[0])
+
+static uint32_t newest(void)
+{
+	return migrations[COUNT - 1].number;
+}
+
+static const struct migration *find(uint32_t number)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (migrations[i].number == number)
+			return &migrations[i];
+	return NULL;
+}
+
+/* A fresh database has not even the table to look in. */
+static enum rc look_for_table(struct db *db, bool *there_out)
+{
+	struct stmt *st = db_stmt(db, SQL_MIGRATION_TABLE);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	*there_out = col_u64(st) > 0;
+	stmt_done(st);
+	return RC_OK;
+}
+
+struct check {
+	struct schema_state *state;
+	bool begun[COUNT];	/* a row is there */
+	bool applied[COUNT];
+};
+
+static void judge(struct check *check, uint32_t number, const unsigned char sha256[SHA256_BYTES], bool applied)
+{
+	const struct migration *migration = find(number);
+	unsigned char digest[SHA256_BYTES];
+
+	if (applied && number > check->state->at)
+		check->state->at = number;
+	if (!migration) {
+		check->state->verdict = SCHEMA_NEWER;
+		return;
+	}
+	check->begun[migration - migrations] = true;
+	check->applied[migration - migrations] = applied;
+	digest_sha256(migration->text, strlen(migration->text), digest);
+	if (memcmp(digest, sha256, SHA256_BYTES) != 0 && check->state->verdict != SCHEMA_NEWER && !check->state->changed) {
+		check->state->verdict = SCHEMA_CHANGED;
+		check->state->changed = number;
+	}
+}
+
+static enum rc read_applied(struct db *db, void *arg)
+{
+	struct check *check = arg;
+	bool there = false;
+	enum rc rc = look_for_table(db, &there);
+
+	*check->state = (struct schema_state){ .wants = newest() };
+	memset(check->begun, 0, sizeof check->begun);
+	memset(check->applied, 0, sizeof check->applied);
+	check->state->verdict = there ? SCHEMA_CURRENT : SCHEMA_OLDER;
+	if (rc != RC_OK || !there)
+		return rc;
+	struct stmt *st = db_stmt(db, SQL_MIGRATION_LIST);
+
+	rc = stmt_run(st);
+	while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
+		unsigned char sha256[SHA256_BYTES] = { 0 };
+		uint32_t number = (uint32_t)col_u64(st);
+
+		(void)col_bytes(st, sha256, sizeof sha256);
+		judge(check, number, sha256, col_time(st) != 0);
+	}
+	if (rc != RC_NOT_FOUND)
+		return rc;
+	for (size_t i = 0; i < COUNT && check->state->verdict == SCHEMA_CURRENT; i++)
+		if (!check->applied[i])
+			check->state->verdict = SCHEMA_OLDER;
+	return RC_OK;
+}
+
+enum rc migrate_check(struct db *db, struct schema_state *state_out)
+{
+	struct check check = { .state = state_out };
+
+	return db_read(db, read_applied, &check);
+}
+
+/* A migration that was begun and not seen to end may have done its one statement: then it says so. */
+static bool done_before(const struct db *db)
+{
+	switch (db_errno(db)) {
+	case ER_TABLE_EXISTS_ERROR:
+	case ER_DUP_FIELDNAME:
+	case ER_DUP_KEYNAME:
+	case ER_CANT_DROP_FIELD_OR_KEY:
+	case ER_BAD_TABLE_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum rc note_begin(struct db *db, const struct migration *migration)
+{
+	unsigned char digest[SHA256_BYTES];
+	struct stmt *st = db_stmt(db, SQL_MIGRATION_BEGIN);
+
+	digest_sha256(migration->text, strlen(migration->text), digest);
+	bind_u64(st, migration->number);
+	bind_str(st, migration->name);
+	bind_bytes(st, digest, sizeof digest);
+	return stmt_run(st);
+}
+
+static enum rc note_end(struct db *db, const struct migration *migration)
+{
+	struct stmt *st = db_stmt(db, SQL_MIGRATION_END);
+
+	bind_u64(st, migration->number);
+	return stmt_run(st);
+}
+
+/* The first one makes the table that the others are noted in, so it is noted after. */
+static enum rc apply(struct db *db, const struct migration *migration, bool begun)
+{
+	bool first = migration == migrations;
+	enum rc rc = begun || first ? RC_OK : note_begin(db, migration);
+
+	if (rc != RC_OK)
+		return rc;
+	rc = db_execute(db, migration->text);
+	if (rc == RC_FAULT && begun && done_before(db))
+		rc = RC_OK;
+	if (rc == RC_OK && first && !begun)
+		rc = note_begin(db, migration);
+	return rc == RC_OK ? note_end(db, migration) : rc;
+}
+
+static enum rc named_lock(struct db *db, enum sql id)
+{
+	struct stmt *st = db_stmt(db, id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	rc = col_u64(st) == 1 ? RC_OK : RC_RETRY;
+	stmt_done(st);
+	return rc;
+}
+
+enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *name, void *arg), void *arg,
+		    struct schema_state *state_out)
+{
+	struct check check = { .state = state_out };
+	enum rc rc = named_lock(db, SQL_LOCK_NAMED);
+
+	if (rc != RC_OK)
+		return rc;
+	rc = read_applied(db, &check);
+	if (rc == RC_OK && (state_out->verdict == SCHEMA_NEWER || state_out->verdict == SCHEMA_CHANGED))
+		rc = RC_CONFLICT;
+	for (size_t i = 0; rc == RC_OK && i < COUNT; i++) {
+		if (check.applied[i])
+			continue;
+		rc = apply(db, &migrations[i], check.begun[i]);
+		if (rc != RC_OK)
+			log_error("migrate.failed", "migration=%s error=\"%s\"", migrations[i].name, db_error(db));
+		else if (applied)
+			applied(migrations[i].number, migrations[i].name, arg);
+	}
+	if (rc == RC_OK)
+		rc = read_applied(db, &check);
+	if (named_lock(db, SQL_UNLOCK_NAMED) != RC_OK)
+		log_warning("migrate.lock", "it goes with the connection");
+	return rc;
+}

@@ -1,0 +1,105 @@
+#include <string.h>
+
+#include "store/claim.h"
+#include "store/settle.h"
+#include "store/stmt.h"
+
+#define REAP_MAX 256
+
+enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid, uint32_t lease_s)
+{
+	struct stmt *st = db_stmt(db, SQL_POLLER_REGISTER);
+
+	bind_id(st, id);
+	bind_str(st, host);
+	bind_u64(st, pid);
+	bind_u64(st, lease_s);
+	return stmt_run(st);
+}
+
+enum rc poller_renew(struct db *db, const struct id *id, uint32_t lease_s)
+{
+	struct stmt *st = db_stmt(db, SQL_POLLER_RENEW);
+
+	bind_u64(st, lease_s);
+	bind_id(st, id);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	return stmt_changed(st) == 1 ? RC_OK : RC_NOT_FOUND;
+}
+
+enum rc poller_leave(struct db *db, const struct id *id)
+{
+	struct stmt *st = db_stmt(db, SQL_POLLER_LEAVE);
+
+	bind_id(st, id);
+	return stmt_run(st);
+}
+
+/* A lease that has run out can't be renewed, so what is found here stays true. */
+static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_LOST_LEASES);
+	enum rc rc = stmt_run(st);
+
+	*len_out = 0;
+	while (rc == RC_OK && *len_out < REAP_MAX) {
+		rc = stmt_fetch(st);
+		if (rc != RC_OK)
+			break;
+		struct word *word = &words[(*len_out)++];
+
+		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST };
+		(void)col_id(st, &word->attempt_id);
+		(void)col_id(st, &word->job_id);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc claim_reap(struct db *db, size_t *reaped_out)
+{
+	struct word words[REAP_MAX];
+	enum settled verdicts[REAP_MAX];
+	size_t len;
+	enum rc rc = find_lost(db, words, &len);
+
+	*reaped_out = 0;
+	if (rc == RC_OK && len > 0)
+		rc = settle_words(db, words, len, verdicts);
+	if (rc != RC_OK)
+		return rc;
+	*reaped_out = len;
+	return stmt_run(db_stmt(db, SQL_POLLER_BURY));
+}
+
+enum rc claim_expire(struct db *db, size_t *expired_out)
+{
+	struct id ids[256];
+	size_t len = 0;
+	struct stmt *st = db_stmt(db, SQL_JOB_EXPIRE_FIND);
+	enum rc rc = stmt_run(st);
+
+	*expired_out = 0;
+	while (rc == RC_OK && len < sizeof ids / sizeof ids[0]) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			(void)col_id(st, &ids[len++]);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	else if (rc != RC_NOT_FOUND)
+		return rc;
+	rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < len; i++) {
+		st = db_stmt(db, SQL_JOB_EXPIRE);
+		bind_id(st, &ids[i]);
+		rc = stmt_run(st);
+		if (rc == RC_OK)
+			*expired_out += stmt_changed(st);
+	}
+	return rc;
+}

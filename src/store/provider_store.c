@@ -1,0 +1,213 @@
+#include "store/provider_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "store/lock.h"
+#include "store/stmt.h"
+
+void provider_row_release(struct provider_row *row)
+{
+	free(row->definition.bytes);
+	*row = (struct provider_row){ 0 };
+}
+
+static enum rc read_row(struct stmt *st, struct provider_row *row)
+{
+	*row = (struct provider_row){ 0 };
+	col_name(st, row->name, sizeof row->name);
+	row->version = (uint32_t)col_u64(st);
+	bool ok = col_blob(st, &row->definition);
+
+	row->created_us = col_time(st);
+	row->updated_us = col_time(st);
+	return ok ? RC_OK : RC_FAULT;
+}
+
+struct one {
+	const char *name;
+	struct provider_row *row;
+};
+
+static enum rc get(struct db *db, void *arg)
+{
+	const struct one *want = arg;
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_GET);
+
+	bind_str(st, want->name);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	rc = read_row(st, want->row);
+	stmt_done(st);
+	return rc;
+}
+
+enum rc provider_store_get(struct db *db, const char *name, struct provider_row *row_out)
+{
+	struct one want = { name, row_out };
+
+	*row_out = (struct provider_row){ 0 };
+	return db_read(db, get, &want);
+}
+
+struct put {
+	const char *name;
+	const struct provider_def *def;
+	const struct text *definition;
+	bool *new_out;
+	struct provider_row *row;
+};
+
+static enum rc update(struct db *db, const struct put *put)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_UPDATE);
+
+	bind_bytes(st, put->definition->bytes, put->definition->len);
+	bind_u64(st, put->def->enabled);
+	bind_u64(st, put->def->max_in_flight);
+	bind_str(st, put->name);
+	bind_bytes(st, put->definition->bytes, put->definition->len);
+	return stmt_run(st);
+}
+
+/* The insert decides whether it is new. A refused key doesn't end the transaction. */
+static enum rc put_row(struct db *db, void *arg)
+{
+	struct put *put = arg;
+	struct one want = { put->name, put->row };
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_INSERT);
+
+	bind_str(st, put->name);
+	bind_bytes(st, put->definition->bytes, put->definition->len);
+	bind_u64(st, put->def->enabled);
+	bind_u64(st, put->def->max_in_flight);
+	enum rc rc = stmt_run(st);
+
+	*put->new_out = rc == RC_OK;
+	if (rc == RC_CONFLICT)
+		rc = update(db, put);
+	provider_row_release(put->row);	/* of an earlier round */
+	return rc == RC_OK ? get(db, &want) : rc;
+}
+
+enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def, bool *new_out,
+			   struct provider_row *row_out)
+{
+	struct text definition;
+	struct put put = { name, def, &definition, new_out, row_out };
+	enum rc rc = RC_FAULT;
+
+	*row_out = (struct provider_row){ 0 };
+	text_init(&definition, PROVIDER_MAX_BYTES * 2);
+	provider_def_write(def, &definition);
+	if (text_ok(&definition))
+		rc = db_transact(db, put_row, &put);
+	text_release(&definition);
+	if (rc != RC_OK)
+		provider_row_release(row_out);
+	return rc;
+}
+
+struct page {
+	const char *after;
+	uint32_t limit;
+	struct provider_row *rows;
+	size_t len;
+};
+
+static enum rc list(struct db *db, void *arg)
+{
+	struct page *page = arg;
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_LIST);
+
+	for (size_t i = 0; i < page->len; i++)
+		provider_row_release(&page->rows[i]);
+	page->len = 0;
+	bind_str(st, page->after ? page->after : "");
+	bind_u64(st, page->limit + 1u);
+	enum rc rc = stmt_run(st);
+
+	while (rc == RC_OK && page->len <= page->limit) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			rc = read_row(st, &page->rows[page->len]);
+		if (rc == RC_OK)
+			page->len++;
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc provider_store_list(struct db *db, const char *after, uint32_t limit, struct provider_row **rows_out, size_t *len_out,
+			    bool *more_out)
+{
+	struct page page = { after, limit, calloc(limit + 1u, sizeof(struct provider_row)), 0 };
+
+	if (!page.rows)
+		return RC_FAULT;
+	enum rc rc = db_read(db, list, &page);
+
+	if (rc != RC_OK) {
+		provider_list_free(page.rows, page.len);
+		return rc;
+	}
+	*more_out = page.len > limit;
+	if (*more_out)
+		provider_row_release(&page.rows[--page.len]);
+	*rows_out = page.rows;
+	*len_out = page.len;
+	return RC_OK;
+}
+
+void provider_list_free(struct provider_row *rows, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		provider_row_release(&rows[i]);
+	free(rows);
+}
+
+static enum rc in_use(struct db *db, const char *name, bool *used_out)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_IN_USE);
+
+	bind_str(st, name);
+	bind_str(st, name);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	*used_out = col_u64(st) != 0;
+	stmt_done(st);
+	return RC_OK;
+}
+
+/* The row goes first, so that no create that begins from here on finds it; then whoever came before is looked for. */
+static enum rc delete_unused(struct db *db, void *arg)
+{
+	const char *name = arg;
+	bool used = false;
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_DELETE);
+
+	bind_str(st, name);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	if (stmt_changed(st) == 0)
+		return RC_NOT_FOUND;
+	rc = in_use(db, name, &used);
+	return rc == RC_OK && used ? RC_CONFLICT : rc;
+}
+
+enum rc provider_store_delete(struct db *db, const char *name)
+{
+	return db_transact(db, delete_unused, (void *)(uintptr_t)name);
+}

@@ -1,0 +1,195 @@
+#include "store/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+				   0xff } };
+
+/* A name that this program doesn't know was written by a newer one: the schema check refuses that before we get here. */
+#define COL_ENUM(st, out, parse)                                    \
+	do {                                                        \
+		char name_[64];                                     \
+		size_t len_ = col_bytes(st, name_, sizeof name_);   \
+		(void)parse(name_, len_, out);                      \
+	} while (0)
+
+static bool read_job_columns(struct stmt *st, struct job_row *row)
+{
+	struct job *job = &row->job;
+	bool ok = col_blob(st, &job->owner) && col_blob(st, &job->key);
+
+	row->has_fingerprint = col_bytes(st, row->fingerprint, SHA256_BYTES) == SHA256_BYTES;
+	col_name(st, job->contract, sizeof job->contract);
+	job->contract_version = (uint32_t)col_u64(st);
+	col_name(st, job->provider, sizeof job->provider);
+	COL_ENUM(st, &job->state, job_state_parse);
+	job->version = col_u64(st);
+	job->revision = col_u64(st);
+	job->has_completed_by = col_id(st, &job->completed_by);
+	ok = ok && col_blob(st, &job->input) && col_blob(st, &job->metadata) && col_blob(st, &job->result);
+	if (!ok)
+		return false;
+	job->max_attempts = (uint32_t)col_u64(st);
+	job->attempt_count = (uint32_t)col_u64(st);
+	job->not_before_us = col_time(st);
+	job->expires_us = col_time(st);
+	job->deadline_us = col_time(st);
+	job->run_after_us = col_time(st);
+	job->purged_us = col_time(st);
+	job->created_us = col_time(st);
+	job->updated_us = col_time(st);
+	COL_ENUM(st, &job->error_reason, reason_parse);
+	ok = col_blob(st, &job->error_detail);
+	job->has_error_attempt = col_id(st, &job->error_attempt_id);
+	job->effect_done = col_u64(st) != 0;
+	return ok;
+}
+
+static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool *present_out)
+{
+	*attempt = (struct attempt){ 0 };
+	*present_out = col_id(st, &attempt->id);
+	if (!*present_out)
+		return true;
+	(void)col_id(st, &attempt->job_id);
+	attempt->number = (uint32_t)col_u64(st);
+	col_name(st, attempt->provider, sizeof attempt->provider);
+	COL_ENUM(st, &attempt->state, attempt_state_parse);
+	COL_ENUM(st, &attempt->phase, phase_parse);
+	COL_ENUM(st, &attempt->reason, reason_parse);
+	attempt->http_status = (uint32_t)col_u64(st);
+	attempt->version_read = col_u64(st);
+	bool ok = col_blob(st, &attempt->detail) && col_blob(st, &attempt->note);
+
+	attempt->started_us = col_time(st);
+	attempt->finished_us = col_time(st);
+	return ok;
+}
+
+static bool add_attempt(struct job *job, const struct attempt *attempt)
+{
+	struct attempt *longer = realloc(job->attempts, (job->attempts_len + 1) * sizeof *longer);
+
+	if (!longer)
+		return false;
+	job->attempts = longer;
+	job->attempts[job->attempts_len++] = *attempt;
+	job->in_doubt = job->in_doubt || attempt_in_doubt(attempt->state);
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct attempt *left = a, *right = b;
+
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* Each row repeats the job; the payloads come with the row of attempt 1, which need not be the first to arrive. */
+static enum rc merge_row(struct stmt *st, struct job_row *row, bool first)
+{
+	struct job_row repeat = { 0 };
+	struct job_row *into = first ? row : &repeat;
+	struct attempt attempt;
+	bool present;
+	enum rc rc = RC_FAULT;
+
+	if (!read_job_columns(st, into))
+		goto out;
+	if (!first && repeat.job.input.bytes) {
+		struct job swap = row->job;
+
+		row->job.input = repeat.job.input;
+		row->job.metadata = repeat.job.metadata;
+		row->job.result = repeat.job.result;
+		repeat.job.input = swap.input;
+		repeat.job.metadata = swap.metadata;
+		repeat.job.result = swap.result;
+	}
+	col_skip(st);	/* in_doubt: known from the attempts */
+	if (!read_attempt_columns(st, &attempt, &present) || (present && !add_attempt(&row->job, &attempt))) {
+		attempt_release(&attempt);
+		goto out;
+	}
+	rc = RC_OK;
+out:
+	job_release(&repeat.job);
+	return rc;
+}
+
+enum rc rows_job(struct stmt *st, struct job_row *row_out)
+{
+	enum rc rc = stmt_fetch(st);
+
+	*row_out = (struct job_row){ 0 };
+	if (rc != RC_OK)
+		return rc;
+	for (bool first = true; rc == RC_OK; first = false, rc = stmt_fetch(st)) {
+		struct id id;
+
+		if (!col_id(st, &id)) {
+			stmt_done(st);
+			return RC_CONFLICT;
+		}
+		rc = merge_row(st, row_out, first);
+		if (rc != RC_OK)
+			break;
+		row_out->job.id = id;
+	}
+	if (rc != RC_NOT_FOUND) {
+		job_release(&row_out->job);
+		return rc;
+	}
+	if (row_out->job.attempts_len > 1)
+		qsort(row_out->job.attempts, row_out->job.attempts_len, sizeof *row_out->job.attempts, by_number);
+	return RC_OK;
+}
+
+enum rc rows_list_job(struct stmt *st, struct job *job_out)
+{
+	struct job_row row = { 0 };
+	enum rc rc = stmt_fetch(st);
+
+	*job_out = (struct job){ 0 };
+	if (rc != RC_OK)
+		return rc;
+	(void)col_id(st, &row.job.id);
+	if (!read_job_columns(st, &row)) {
+		job_release(&row.job);
+		return RC_FAULT;
+	}
+	row.job.in_doubt = col_u64(st) != 0;
+	*job_out = row.job;
+	return RC_OK;
+}
+
+enum rc rows_attempt(struct stmt *st, struct attempt *attempt_out)
+{
+	bool present;
+	enum rc rc = stmt_fetch(st);
+
+	if (rc != RC_OK)
+		return rc;
+	if (!read_attempt_columns(st, attempt_out, &present)) {
+		attempt_release(attempt_out);
+		return RC_FAULT;
+	}
+	return RC_OK;
+}
+
+enum rc rows_read_job(struct db *db, const struct id *id, struct job *job_out)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_GET);
+	struct job_row row;
+
+	*job_out = (struct job){ 0 };
+	bind_id(st, id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = rows_job(st, &row);
+	if (rc == RC_OK)
+		*job_out = row.job;
+	return rc;
+}

@@ -1,0 +1,316 @@
+#include <stdlib.h>
+
+#include "store/race.h"
+#include "store/settle_private.h"
+#include "store/stmt.h"
+
+enum rc settle_read_attempt(struct db *db, const struct word *word, struct facing *facing_out)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_FOR_SETTLE);
+	char name[32];
+
+	bind_id(st, &word->attempt_id);
+	bind_id(st, &word->job_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	*facing_out = (struct facing){ 0 };
+	(void)attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
+	facing_out->version_read = col_u64(st);
+	col_name(st, facing_out->provider, sizeof facing_out->provider);
+	facing_out->other_in_doubt = col_u64(st) != 0;
+	facing_out->leased = col_u64(st) != 0;
+	facing_out->tries_here = (uint32_t)col_u64(st);
+	stmt_done(st);
+	return RC_OK;
+}
+
+static uint64_t delay_us(const struct word *word)
+{
+	return word->provider || word->delay_ms < 0 ? 0 : (uint64_t)word->delay_ms * 1000;
+}
+
+/* Whether another try is left: by the word, by the count, and in time. Naming a provider asks for one more. */
+static bool may_retry(const struct locked_job *job, const struct word *word)
+{
+	bool in_time = job->deadline_left_us > (int64_t)delay_us(word);
+
+	if (word->event == ON_RELEASE)
+		return true;
+	if (word->event == ON_FAILURE && !word->retryable)
+		return false;
+	return in_time && (word->provider || job->attempt_count < job->attempts_allowed);
+}
+
+/* Each of these writes one row or none; none means that the guard in the statement didn't hold, though the row is locked: the
+ * table of moves and the statement differ, which is our own bug. It is never taken for success. */
+static enum rc run_guarded(struct stmt *st)
+{
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	return stmt_changed(st) == 1 ? RC_OK : RC_FAULT;
+}
+
+static enum rc job_complete(struct db *db, const struct word *word, const struct facing *facing)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_COMPLETE);
+
+	bind_bytes(st, word->result, word->result_len);
+	bind_id(st, &word->attempt_id);
+	bind_id(st, &word->job_id);
+	bind_u64(st, facing->version_read);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc job_requeue(struct db *db, const struct word *word, const struct facing *facing)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_REQUEUE);
+
+	bind_str(st, word->provider);
+	bind_u64(st, word->event == ON_RELEASE || word->provider ? 1 : 0);
+	bind_u64(st, delay_us(word));
+	bind_id(st, &word->job_id);
+	bind_u64(st, facing->version_read);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc job_fail(struct db *db, const struct word *word, const struct facing *facing)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_FAIL);
+
+	bind_str(st, reason_name(word->event == ON_CANCEL ? REASON_ATTEMPT_CANCELLED : word->reason));
+	bind_str(st, word->detail);
+	bind_id(st, &word->attempt_id);
+	bind_u64(st, word->effect_done);
+	bind_id(st, &word->job_id);
+	bind_u64(st, facing->version_read);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc job_lose_track(struct db *db, const struct word *word, const struct facing *facing)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_LOSE_TRACK);
+
+	bind_id(st, &word->job_id);
+	bind_u64(st, facing->version_read);
+	return run_guarded(st);
+}
+
+/* The attempt moves alone; readers of an open job see that. */
+static enum rc job_touch(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_TOUCH);
+
+	bind_id(st, &word->job_id);
+	return stmt_run(st);
+}
+
+static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+{
+	if (!move->job_moves)
+		return job_touch(db, word);
+	switch (move->job_to) {
+	case JOB_SUCCEEDED: return job_complete(db, word, facing);
+	case JOB_QUEUED:    return job_requeue(db, word, facing);
+	case JOB_FAILED:    return job_fail(db, word, facing);
+	case JOB_UNKNOWN:   return job_lose_track(db, word, facing);
+	case JOB_RUNNING:
+	case JOB_CANCELLED:
+	case JOB_STATE__MAX:
+		break;
+	}
+	return RC_FAULT;	/* no event leads there */
+}
+
+static void bind_seen(struct stmt *st, const struct word *word)
+{
+	bind_str(st, phase_name(word->phase));
+	bind_str(st, reason_name(word->reason));
+	if (word->http_status)
+		bind_u64(st, word->http_status);
+	else
+		bind_null(st);
+	bind_str(st, word->detail);
+}
+
+static enum rc attempt_end(struct db *db, const struct word *word, enum sql id)
+{
+	struct stmt *st = db_stmt(db, id);
+
+	bind_seen(st, word);
+	bind_str(st, word->note);
+	for (int i = 0; i < 2; i++) {
+		if (word->event == ON_FAILURE && word->retry_after_ms >= 0)
+			bind_u64(st, (uint64_t)word->retry_after_ms * 1000);
+		else
+			bind_null(st);
+	}
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc attempt_note(struct db *db, const struct word *word, enum sql id)
+{
+	struct stmt *st = db_stmt(db, id);
+
+	bind_str(st, word->note);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc attempt_plain(struct db *db, const struct word *word, enum sql id)
+{
+	struct stmt *st = db_stmt(db, id);
+
+	if (id == SQL_ATTEMPT_LOSE_TRACK)
+		bind_seen(st, word);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc move_attempt(struct db *db, const struct word *word, const struct move *move)
+{
+	switch (move->attempt_to) {
+	case ATTEMPT_RUNNING:   return attempt_plain(db, word, SQL_ATTEMPT_ACKNOWLEDGE);
+	case ATTEMPT_UNKNOWN:   return attempt_plain(db, word, SQL_ATTEMPT_LOSE_TRACK);
+	case ATTEMPT_RELEASED:  return attempt_note(db, word, SQL_ATTEMPT_RELEASE);
+	case ATTEMPT_CANCELLED: return attempt_note(db, word, SQL_ATTEMPT_CANCEL);
+	case ATTEMPT_SUCCEEDED: return attempt_end(db, word, SQL_ATTEMPT_SUCCEED);
+	case ATTEMPT_DISCARDED: return attempt_end(db, word, SQL_ATTEMPT_DISCARD);
+	case ATTEMPT_FAILED:    return attempt_end(db, word, SQL_ATTEMPT_FAIL);
+	case ATTEMPT_STARTING:
+	case ATTEMPT_STATE__MAX:
+		break;
+	}
+	return RC_FAULT;	/* no event leads there */
+}
+
+static enum settled verdict_of(const struct move *move, enum attempt_event event)
+{
+	switch (move->verdict) {
+	case MOVE_MADE:
+		return event == ON_RESULT && move->attempt_to == ATTEMPT_DISCARDED ? SETTLED_LOST : SETTLED_MADE;
+	case MOVE_REPEATED: return SETTLED_REPEATED;
+	case MOVE_LATE:     return SETTLED_LATE;
+	case MOVE_REFUSED:  return SETTLED_REFUSED;
+	case VERDICT__MAX:  break;
+	}
+	return SETTLED_REFUSED;
+}
+
+enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
+		      const struct facing *facing, enum settled *verdict_out)
+{
+	const struct job_facts facts = {
+		.state = job->state,
+		.version = job->version,
+		.completed = job->has_completed_by,
+		.other_in_doubt = facing->other_in_doubt,
+		.may_retry = may_retry(job, word),
+	};
+	struct move move = moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
+	bool logged = false;
+	enum rc rc = RC_OK;
+
+	*verdict_out = verdict_of(&move, word->event);
+	if (move.why != RACE_NONE)
+		rc = race_add(db, job, word, move.why, &logged);
+	if (rc == RC_OK && move.why == RACE_CONTRADICTION && !logged)
+		*verdict_out = SETTLED_REPEATED;
+	if (rc != RC_OK || move.verdict != MOVE_MADE)
+		return rc;
+	rc = move_job(db, word, facing, &move);
+	return rc == RC_OK ? move_attempt(db, word, &move) : rc;
+}
+
+enum rc settle_find_job(struct db *db, struct word *word)
+{
+	static const struct id none;
+	struct stmt *st;
+
+	if (!id_equal(&word->job_id, &none))
+		return RC_OK;
+	st = db_stmt(db, SQL_ATTEMPT_OF_JOB);
+	bind_id(st, &word->attempt_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	(void)col_id(st, &word->job_id);
+	stmt_done(st);
+	return RC_OK;
+}
+
+static enum rc settle_word(struct db *db, const struct word *given, enum settled *verdict_out)
+{
+	struct word word = *given;
+	struct locked_job job;
+	struct facing facing;
+	enum rc rc = settle_find_job(db, &word);
+
+	if (rc == RC_OK)
+		rc = lock_job(db, &word.job_id, &job);
+	if (rc == RC_OK)
+		rc = settle_read_attempt(db, &word, &facing);
+	if (rc == RC_NOT_FOUND) {
+		*verdict_out = SETTLED_NO_SUCH_ATTEMPT;
+		return RC_OK;
+	}
+	return rc == RC_OK ? settle_locked(db, &job, &word, &facing, verdict_out) : rc;
+}
+
+struct batch {
+	const struct word *words;
+	size_t len;
+	const size_t *order;
+	enum settled *verdicts;
+};
+
+static enum rc settle_batch(struct db *db, void *arg)
+{
+	const struct batch *batch = arg;
+	enum rc rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < batch->len; i++) {
+		size_t at = batch->order[i];
+
+		rc = settle_word(db, &batch->words[at], &batch->verdicts[at]);
+	}
+	return rc;
+}
+
+static int by_job(const void *a, const void *b, void *arg)
+{
+	const struct word *words = arg;
+	size_t left = *(const size_t *)a, right = *(const size_t *)b;
+	int order = id_compare(&words[left].job_id, &words[right].job_id);
+
+	return order ? order : (left < right ? -1 : left > right);
+}
+
+enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
+{
+	size_t *order = malloc((len + 1) * sizeof *order);
+	struct batch batch = { words, len, order, verdicts_out };
+
+	if (!order)
+		return RC_FAULT;
+	/* Jobs are locked in the order of their ids, so that two batches can't wait for each other. */
+	for (size_t i = 0; i < len; i++)
+		order[i] = i;
+	qsort_r(order, len, sizeof *order, by_job, (void *)(uintptr_t)words);
+	enum rc rc = db_transact(db, settle_batch, &batch);
+
+	free(order);
+	return rc;
+}

@@ -1,0 +1,147 @@
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "core/backoff.h"
+#include "core/provider_def.h"
+#include "store/rows.h"
+#include "store/settle_private.h"
+#include "store/stmt.h"
+
+#define DEFINITION_DEPTH 16
+
+struct hand {
+	struct word word;
+	const struct word *given;
+	const struct if_match *if_match;
+	struct job *job;
+	enum changed changed;
+};
+
+static int64_t delay_by(const struct blob *definition, uint32_t tries)
+{
+	struct provider_def def;
+	struct json_doc *doc;
+	struct json_error error;
+	struct flaws flaws;
+	uint32_t random;
+	int64_t delay_ms = 0;
+
+	if (json_parse(definition->bytes, definition->len, DEFINITION_DEPTH, &doc, &error) != RC_OK)
+		return 0;
+	flaws_init(&flaws);
+	if (provider_def_read(json_root(doc), &def, &flaws) == RC_OK) {
+		clock_random(&random, sizeof random);
+		delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
+		provider_def_release(&def);
+	}
+	flaws_release(&flaws);
+	json_free(doc);
+	return delay_ms;
+}
+
+/* The next attempt goes to the named provider at once, or waits for the back-off of the one it was at. */
+static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *facing, bool *refused_out)
+{
+	struct blob definition = { 0 };
+	bool enabled = false;
+	enum rc rc;
+
+	*refused_out = false;
+	if (hand->word.event == ON_RESULT)
+		return RC_OK;
+	rc = lock_provider(db, hand->word.provider ? hand->word.provider : facing->provider, &enabled, &definition);
+	if (hand->word.provider && (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled))) {
+		hand->changed = rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
+		*refused_out = true;
+		rc = RC_OK;
+	} else if (rc == RC_NOT_FOUND) {
+		rc = RC_OK;	/* gone since: the job waits for it without a back-off */
+	} else if (rc == RC_OK) {
+		hand->word.delay_ms = delay_by(&definition, facing->tries_here);
+	}
+	free(definition.bytes);
+	return rc;
+}
+
+static enum changed changed_by(enum settled verdict)
+{
+	switch (verdict) {
+	case SETTLED_MADE:
+	case SETTLED_REPEATED:        return CHANGED_DONE;
+	case SETTLED_LOST:            return CHANGED_ATTEMPT_LOST;
+	case SETTLED_LATE:            return CHANGED_ATTEMPT_SETTLED;
+	case SETTLED_REFUSED:         return CHANGED_IN_DOUBT;
+	case SETTLED_NO_SUCH_ATTEMPT:
+	case SETTLED__MAX:            break;
+	}
+	return CHANGED_NO_SUCH_JOB;
+}
+
+/* No poller may speak for it any more: what is left of the attempt is its doubt. */
+static enum rc lose_lease(struct db *db, const struct locked_job *job, const struct hand *hand, struct facing *facing)
+{
+	struct word lost = { .attempt_id = hand->word.attempt_id, .job_id = hand->word.job_id, .event = ON_TRACK_LOST,
+			     .by = BY_POLLER, .reason = REASON_POLLER_LOST };
+	enum settled verdict;
+	enum rc rc = settle_locked(db, job, &lost, facing, &verdict);
+
+	facing->state = ATTEMPT_UNKNOWN;
+	return rc;
+}
+
+static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
+{
+	struct facing facing;
+	enum settled verdict;
+	bool refused;
+	enum rc rc = settle_read_attempt(db, &hand->word, &facing);
+
+	if (rc == RC_OK && facing.state == ATTEMPT_STARTING && !facing.leased) {
+		rc = lose_lease(db, job, hand, &facing);
+		if (rc == RC_OK)
+			rc = lock_job(db, &hand->word.job_id, job);
+	}
+	if (rc == RC_OK)
+		rc = plan_next(db, hand, &facing, &refused);
+	if (rc != RC_OK || refused)
+		return rc;
+	rc = settle_locked(db, job, &hand->word, &facing, &verdict);
+	hand->changed = changed_by(verdict);
+	return rc;
+}
+
+static enum rc settle_by_hand(struct db *db, void *arg)
+{
+	struct hand *hand = arg;
+	struct locked_job job;
+
+	hand->word = *hand->given;
+	hand->word.by = BY_OPERATOR;
+	hand->changed = CHANGED_STALE;
+	enum rc rc = settle_find_job(db, &hand->word);
+
+	if (rc == RC_OK)
+		rc = lock_job(db, &hand->word.job_id, &job);
+	if (rc == RC_OK && lock_matches(&job, hand->if_match))
+		rc = speak(db, hand, &job);
+	if (rc != RC_OK)
+		return rc;
+	job_release(hand->job);	/* of an earlier round */
+	if (hand->changed == CHANGED_NO_SUCH_PROVIDER || hand->changed == CHANGED_PROVIDER_DISABLED)
+		return RC_OK;
+	return rows_read_job(db, &hand->word.job_id, hand->job);
+}
+
+enum changed settle_by_operator(struct db *db, const struct word *word, const struct if_match *if_match,
+				struct job *job_out)
+{
+	struct hand hand = { .given = word, .if_match = if_match, .job = job_out };
+
+	*job_out = (struct job){ 0 };
+	enum rc rc = db_transact(db, settle_by_hand, &hand);
+
+	if (rc == RC_OK)
+		return hand.changed;
+	job_release(job_out);
+	return rc == RC_NOT_FOUND ? CHANGED_NO_SUCH_JOB : CHANGED_NOT_STORED;
+}

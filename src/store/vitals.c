@@ -1,0 +1,64 @@
+#include "store/vitals.h"
+
+#include "store/stmt.h"
+
+static enum rc read_one(struct stmt *st)
+{
+	enum rc rc = stmt_run(st);
+
+	return rc == RC_OK ? stmt_fetch(st) : rc;
+}
+
+static enum rc read_job_and_time(struct db *db, enum sql id, bool *has_out, struct id *job_out, int64_t *us_out)
+{
+	struct stmt *st = db_stmt(db, id);
+	enum rc rc = read_one(st);
+
+	*has_out = rc == RC_OK;
+	if (rc == RC_NOT_FOUND)
+		return RC_OK;
+	if (rc != RC_OK)
+		return rc;
+	(void)col_id(st, job_out);
+	*us_out = col_time(st);
+	stmt_done(st);
+	return RC_OK;
+}
+
+static enum rc read_counts(struct db *db, struct vitals *v)
+{
+	struct stmt *st = db_stmt(db, SQL_VITALS);
+	enum rc rc = read_one(st);
+
+	if (rc != RC_OK)
+		return rc;
+	v->database_now_us = col_time(st);
+	v->pollers_alive = col_u64(st);
+	v->pollers_dead = col_u64(st);
+	v->unknown_attempts = col_u64(st);
+	v->strict = col_u64(st) != 0;
+	v->durable = col_u64(st) == 1;
+	stmt_done(st);
+	st = db_stmt(db, SQL_VITALS_STRANDED);
+	rc = read_one(st);
+	if (rc != RC_OK)
+		return rc;
+	v->stranded = col_u64(st);
+	stmt_done(st);
+	return RC_OK;
+}
+
+enum rc vitals_read(struct db *db, struct vitals *vitals_out)
+{
+	struct vitals *v = vitals_out;
+
+	*v = (struct vitals){ 0 };
+	enum rc rc = read_counts(db, v);
+
+	if (rc == RC_OK)
+		rc = read_job_and_time(db, SQL_VITALS_DUE, &v->has_oldest_due, &v->oldest_due, &v->oldest_due_us);
+	if (rc == RC_OK)
+		rc = read_job_and_time(db, SQL_VITALS_UNKNOWN, &v->has_oldest_unknown, &v->oldest_unknown,
+				       &v->oldest_unknown_us);
+	return rc;
+}

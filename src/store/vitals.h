@@ -1,0 +1,30 @@
+/* vitals.h: what a doctor asks the database. */
+#ifndef STORE_VITALS_H
+#define STORE_VITALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rc.h"
+#include "core/job.h"
+#include "store/db.h"
+
+struct vitals {
+	int64_t database_now_us;	/* by the database's clock, UTC */
+	uint64_t pollers_alive;
+	uint64_t pollers_dead;		/* lease run out, not yet reaped */
+	bool has_oldest_due;		/* a queued job that could start: its run_after has passed */
+	struct id oldest_due;
+	int64_t oldest_due_us;		/* its run_after */
+	bool has_oldest_unknown;
+	struct id oldest_unknown;	/* a job */
+	int64_t oldest_unknown_us;	/* since when: its attempt's end of hearing */
+	uint64_t unknown_attempts;
+	uint64_t stranded;		/* queued jobs whose next provider isn't there or is disabled; at most 1,000 counted */
+	bool strict;			/* the session's sql_mode is strict */
+	bool durable;			/* innodb_flush_log_at_trx_commit is 1 */
+};
+MUST_CHECK enum rc vitals_read(struct db *db, struct vitals *vitals_out);
+
+#endif

@@ -1,0 +1,471 @@
+/* test_fcgi.c: one real worker on a unix socket, spoken to in FastCGI records. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/fcgi.h"
+#include "support/fake_store.h"
+
+#define WAIT_MS 20000	/* for what must happen; only a failure waits that long */
+#define LIMIT 1048576
+#define JOB "/v1/jobs/" FAKE_JOB
+
+enum record { BEGIN = 1, ABORT = 2, END = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 };
+
+static char path[] = "/tmp/onejob-fcgi-XXXXXX";
+static struct sockaddr_un address = { .sun_family = AF_UNIX };
+static pid_t worker;
+
+static void start(struct sockaddr_un *at)
+{
+	const struct api api = { .max_body_bytes = LIMIT };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	worker = fork();
+	if (worker == 0)
+		_exit(fcgi_serve(&api, fd));
+	assert_true(worker > 0);
+	close(fd);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_store_reset();
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	if (!mkdtemp(path))
+		return -1;
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/api.sock", path);
+	start(&address);
+	return 0;
+}
+
+/* The worker's exit code, or -1 when it hasn't left in time. */
+static int leaves(void)
+{
+	struct pollfd p = { .fd = pidfd_open(worker, 0), .events = POLLIN };
+	int status = -1;
+
+	if (poll(&p, 1, WAIT_MS) == 1 && waitpid(worker, &status, 0) == worker)
+		worker = 0;
+	close(p.fd);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (worker > 0 && waitpid(worker, NULL, WNOHANG) == 0) {
+		kill(worker, SIGKILL);
+		waitpid(worker, NULL, 0);
+	}
+	worker = 0;
+	unlink(address.sun_path);
+	return rmdir(path);
+}
+
+static int dial(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	return fd;
+}
+
+/* False: the peer has closed. */
+static bool send_bytes(int fd, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len > 0) {
+		ssize_t sent = send(fd, at, len, MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return false;
+		at += sent;
+		len -= (size_t)sent;
+	}
+	return true;
+}
+
+static bool send_record(int fd, enum record type, const void *content, size_t len)
+{
+	const unsigned char head[8] = { 1, (unsigned char)type, 0, 1, (unsigned char)(len >> 8), (unsigned char)len, 0, 0 };
+
+	return send_bytes(fd, head, sizeof head) && send_bytes(fd, content, len);
+}
+
+static void send_begin(int fd, bool keep)
+{
+	const unsigned char body[8] = { 0, 1, keep, 0, 0, 0, 0, 0 };
+
+	send_record(fd, BEGIN, body, sizeof body);
+}
+
+/* "NAME=value" strings as one record of parameters, and its end. */
+static void send_params(int fd, const char *const *params)
+{
+	unsigned char content[4096];
+	size_t len = 0;
+
+	for (; *params; params++) {
+		const char *value = strchr(*params, '=') + 1;
+		size_t name_len = (size_t)(value - *params) - 1;
+
+		content[len++] = (unsigned char)name_len;
+		content[len++] = (unsigned char)strlen(value);
+		memcpy(content + len, *params, name_len);
+		memcpy(content + len + name_len, value, strlen(value));
+		len += name_len + strlen(value);
+	}
+	send_record(fd, PARAMS, content, len);
+	send_record(fd, PARAMS, "", 0);
+}
+
+/* All that comes until the peer closes: what the STDOUT records hold. False: reset, or nothing for too long. */
+static bool receive(int fd, struct text *out)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char buffer[65536];
+	struct text raw;
+	ssize_t got;
+
+	text_init(&raw, 1 << 22);
+	while ((got = poll(&p, 1, WAIT_MS) == 1 ? recv(fd, buffer, sizeof buffer, 0) : -1) > 0)
+		text_add(&raw, buffer, (size_t)got);
+	for (size_t at = 0; got == 0 && at + 8 <= raw.len;) {
+		const unsigned char *head = (const unsigned char *)raw.bytes + at;
+		size_t len = (size_t)head[4] << 8 | head[5];
+
+		if (head[1] == STDOUT)
+			text_add(out, raw.bytes + at + 8, len);
+		at += 8 + len + head[6];
+	}
+	text_release(&raw);
+	return got == 0;
+}
+
+static void check_answer(int fd, const char *begins, const char *holds)
+{
+	struct text out;
+
+	text_init(&out, 1 << 22);
+	if (!receive(fd, &out) || !out.bytes || strncmp(out.bytes, begins, strlen(begins)) != 0 ||
+	    (holds && !strstr(out.bytes, holds)))
+		fail_msg("want <%s>, got <%s>", begins, out.bytes ? out.bytes : "nothing");
+	text_release(&out);
+	close(fd);
+}
+
+static int ask_job(void)
+{
+	static const char *const params[] = { "REQUEST_METHOD=GET", "REQUEST_URI=" JOB, "CONTENT_LENGTH=",
+					      "HTTP_AUTHORIZATION=Bearer t", NULL };
+	int fd = dial();
+
+	send_begin(fd, false);
+	send_params(fd, params);
+	send_record(fd, STDIN, "", 0);
+	return fd;
+}
+
+static void check_serves(void)
+{
+	check_answer(ask_job(), "Status: 200 OK\r\n", "\"id\":\"" FAKE_JOB "\"");
+}
+
+/* The head of a create whose body has `len` bytes. */
+static int begin_create(size_t len, const char *authorization)
+{
+	char length[64];
+	const char *const params[] = { "REQUEST_METHOD=POST", "REQUEST_URI=/v1/jobs", "CONTENT_TYPE=application/json", length,
+				       "HTTP_IDEMPOTENCY_KEY=k", authorization, NULL };
+	int fd = dial();
+
+	snprintf(length, sizeof length, "CONTENT_LENGTH=%zu", len);
+	send_begin(fd, false);
+	send_params(fd, params);
+	return fd;
+}
+
+/* A create of exactly `len` bytes. */
+static char *body_of(size_t len)
+{
+	static const char head[] = "{\"provider\":\"print\",\"input\":\"";
+	char *body = malloc(len);
+
+	memset(body, 'x', len);
+	memcpy(body, head, sizeof head - 1);
+	memcpy(body + len - 2, "\"}", 2);
+	return body;
+}
+
+/* Sends up to `len` bytes of a body in records of `each`, without their end. */
+static bool send_body(int fd, const char *body, size_t len, size_t each)
+{
+	for (size_t at = 0; at < len; at += each)
+		if (!send_record(fd, STDIN, body + at, len - at < each ? len - at : each))
+			return false;
+	return true;
+}
+
+static void create(size_t len, size_t announced, size_t each, const char *begins, const char *holds)
+{
+	char *body = body_of(len);
+	int fd = begin_create(announced, "HTTP_AUTHORIZATION=Bearer t");
+
+	send_body(fd, body, len, each);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, begins, holds);
+	free(body);
+}
+
+/* Until the worker has read all that was sent. */
+static void wait_until_read(int fd)
+{
+	int unread = 1;
+
+	for (int i = 0; unread > 0 && i < WAIT_MS; i++) {
+		assert_int_equal(ioctl(fd, SIOCOUTQ, &unread), 0);
+		if (unread > 0)
+			poll(NULL, 0, 1);
+	}
+	assert_int_equal(unread, 0);
+}
+
+static void a_request_is_answered(void **state)
+{
+	(void)state;
+	check_serves();
+	check_serves();
+}
+
+/* With one worker: libfcgi alone would wait two seconds for the first peer to close. */
+static void a_worker_is_free_as_soon_as_it_has_answered(void **state)
+{
+	struct text out;
+	int fd = ask_job();
+	int second;
+	struct pollfd p;
+
+	(void)state;
+	text_init(&out, 1 << 20);
+	assert_true(receive(fd, &out));
+	text_release(&out);
+	second = ask_job();	/* `fd` is still open */
+	p = (struct pollfd){ .fd = second, .events = POLLIN };
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	check_answer(second, "Status: 200 OK\r\n", NULL);
+	close(fd);
+}
+
+static void d08_a_body_in_many_reads_is_whole(void **state)
+{
+	(void)state;
+	create(300000, 300000, 4096, "Status: 201 Created\r\n", NULL);
+	create(300000, 300000, 65535, "Status: 201 Created\r\n", NULL);
+	create(3000, 3000, 1, "Status: 201 Created\r\n", NULL);
+	create(LIMIT, LIMIT, 65535, "Status: 201 Created\r\n", NULL);
+}
+
+static void a_body_of_another_length_is_refused(void **state)
+{
+	(void)state;
+	create(3000, 3001, 4096, "Status: 400 Bad Request\r\n", "/problems/body-incomplete");
+	create(3000, 2999, 4096, "Status: 400 Bad Request\r\n", "/problems/body-incomplete");
+}
+
+static void a_body_past_the_limit_is_413_and_the_answer_arrives(void **state)
+{
+	(void)state;
+	create(LIMIT + 1, LIMIT + 1, 65535, "Status: 413 Content Too Large\r\n", "\"limit_bytes\":1048576");
+	create(4 * LIMIT, 4 * LIMIT, 65535, "Status: 413 Content Too Large\r\n", NULL);
+	create(2 * LIMIT, 10, 65535, "Status: 413 Content Too Large\r\n", NULL);
+	check_serves();
+}
+
+static void an_early_refusal_is_not_lost_behind_a_large_body(void **state)
+{
+	char *body = body_of(900000);
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		int fd = begin_create(900000, "HTTP_AUTHORIZATION=Basic x");
+
+		send_body(fd, body, 900000, 65535);
+		send_record(fd, STDIN, "", 0);
+		check_answer(fd, "Status: 401 Unauthorized\r\n", NULL);
+	}
+	free(body);
+}
+
+static void d02_a_peer_that_is_gone_is_survived(void **state)
+{
+	char *body = body_of(LIMIT);
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		int fd;
+
+		close(ask_job());
+		close(dial());
+		fd = dial();
+		send_begin(fd, false);
+		close(fd);
+		fd = begin_create(LIMIT, "HTTP_AUTHORIZATION=Bearer t");
+		send_body(fd, body, LIMIT / 2, 65535);
+		close(fd);
+		fd = begin_create(LIMIT, "HTTP_AUTHORIZATION=Bearer t");
+		send_record(fd, ABORT, "", 0);
+		close(fd);
+	}
+	check_serves();
+	free(body);
+}
+
+static void d05_lengths_near_two_to_the_31_end_that_connection_only(void **state)
+{
+	static const unsigned char lengths[][4] = { { 0xff, 0xff, 0xff, 0xff }, { 0xff, 0xff, 0xff, 0xfe },
+						    { 0xff, 0xff, 0xff, 0xfd }, { 0xc0, 0, 0, 0 }, { 0xbf, 0xff, 0xff, 0xff },
+						    { 0xa0, 0, 0, 0 }, { 0x80, 2, 0, 1 } };
+	unsigned char content[4096];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		struct text out;
+		int fd = dial();
+
+		memset(content, 'A', sizeof content);
+		memcpy(content, lengths[i], 4);
+		memcpy(content + 4, lengths[i], 4);
+		send_begin(fd, false);
+		send_record(fd, PARAMS, content, sizeof content);
+		shutdown(fd, SHUT_WR);
+		text_init(&out, 1 << 20);
+		(void)receive(fd, &out);
+		if (out.len > 0)
+			fail_msg("row %zu: it was answered: %s", i, out.bytes);
+		text_release(&out);
+		close(fd);
+		check_serves();
+	}
+}
+
+static void parameters_that_come_byte_by_byte_are_read(void **state)
+{
+	static const char pair[] = "\016\003REQUEST_METHODGET\013\010REQUEST_URI/healthz";
+	int fd = dial();
+
+	(void)state;
+	send_begin(fd, false);
+	for (size_t i = 0; i < sizeof pair - 1; i++)
+		send_record(fd, PARAMS, pair + i, 1);
+	send_record(fd, PARAMS, "", 0);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, "Status: 200 OK\r\n", "up\n");
+}
+
+static void long_parameters_are_read(void **state)
+{
+	char params[60000];
+	unsigned char head[] = { 7, 0x80, 0, 0xea, 0x60 - 12 };
+	static const char rest[] = "\016\003REQUEST_METHODGET\013\010REQUEST_URI/healthz";
+	int fd = dial();
+
+	(void)state;
+	send_begin(fd, false);
+	memset(params, 'x', sizeof params);
+	memcpy(params, head, sizeof head);
+	send_record(fd, PARAMS, params, sizeof params);
+	send_record(fd, PARAMS, rest, sizeof rest - 1);
+	send_record(fd, PARAMS, "", 0);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, "Status: 200 OK\r\n", "up\n");
+}
+
+static void a_connection_that_should_be_kept_starves_nobody(void **state)
+{
+	static const char *const params[] = { "REQUEST_METHOD=GET", "REQUEST_URI=/healthz", NULL };
+	int fd = dial();
+
+	(void)state;
+	send_begin(fd, true);
+	send_params(fd, params);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, "Status: 200 OK\r\n", "up\n");	/* which ends with a close */
+	check_serves();
+}
+
+static void d03_an_idle_worker_leaves_at_once(void **state)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGUSR1 };
+
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		if (i > 0)
+			assert_int_equal(setup(state), 0);
+		check_serves();
+		kill(worker, signals[i]);
+		if (leaves() != 0)
+			fail_msg("signal %d", signals[i]);
+		if (i < 2)
+			assert_int_equal(teardown(state), 0);
+	}
+}
+
+static void d03_a_busy_worker_answers_first(void **state)
+{
+	char *body = body_of(100000);
+	int fd = begin_create(100000, "HTTP_AUTHORIZATION=Bearer t");
+
+	(void)state;
+	send_body(fd, body, 50000, 10000);
+	wait_until_read(fd);
+	kill(worker, SIGTERM);
+	send_body(fd, body + 50000, 50000, 10000);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, "Status: 201 Created\r\n", NULL);
+	assert_int_equal(leaves(), 0);
+	free(body);
+}
+
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_request_is_answered),
+		T(a_worker_is_free_as_soon_as_it_has_answered),
+		T(d08_a_body_in_many_reads_is_whole),
+		T(a_body_of_another_length_is_refused),
+		T(a_body_past_the_limit_is_413_and_the_answer_arrives),
+		T(an_early_refusal_is_not_lost_behind_a_large_body),
+		T(d02_a_peer_that_is_gone_is_survived),
+		T(d05_lengths_near_two_to_the_31_end_that_connection_only),
+		T(parameters_that_come_byte_by_byte_are_read),
+		T(long_parameters_are_read),
+		T(a_connection_that_should_be_kept_starves_nobody),
+		T(d03_an_idle_worker_leaves_at_once),
+		T(d03_a_busy_worker_answers_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* test_doctor.c: what the doctor makes of what it saw. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ctl/doctor.h"
+
+#define SECOND_US INT64_C(1000000)
+#define NOW_US (INT64_C(1796164847) * SECOND_US)
+
+static void only_servers_with_skip_locked_are_supported(void **state)
+{
+	static const struct {
+		const char *versions;
+		bool want;
+	} rows[] = {
+		{ "MariaDB 10.6.0 by libmariadb 3.3.20", true },
+		{ "MariaDB 10.5.29 by libmariadb 3.3.20", false },
+		{ "MariaDB 10.11.19 by libmariadb 3.3.20", true },
+		{ "MariaDB 11.4.2", true },
+		{ "MariaDB 9.9.99", false },
+		{ "MySQL 8.0.16 by libmysqlclient 8.0.16", true },
+		{ "MySQL 8.0.15", false },
+		{ "10.11.19-MariaDB-0+deb12u1 by client 3.3.20", true },
+		{ "10.5.29-MariaDB by client 3.3.20", false },
+		{ "5.5.5-10.11.19-MariaDB by client 8.0.36", true },
+		{ "5.5.5-10.4.34-MariaDB by client 8.0.36", false },
+		{ "8.0.36 by client 8.0.36", true },
+		{ "8.0.15 by MariaDB client 3.3.20", false },
+		{ "5.7.44-log by client 3.3.20", false },
+		{ "MySQL 8.4.0", true },
+		{ "MySQL 5.7.44", false },
+		{ "MariaDB", false },
+		{ "MariaDB ", false },
+		{ "PostgreSQL 16.1", false },
+		{ "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (doctor_supports(rows[i].versions) != rows[i].want)
+			fail_msg("%s", rows[i].versions);
+	}
+}
+
+static void clocks_apart_warn_and_then_are_bad(void **state)
+{
+	static const struct {
+		int64_t before_us, after_us, database_us;
+		enum health want;
+	} rows[] = {
+		{ NOW_US, NOW_US + 1000, NOW_US + 500, HEALTH_OK },
+		{ NOW_US, NOW_US + 9 * SECOND_US, NOW_US + 4 * SECOND_US,
+		  HEALTH_OK }, /* a slow answer is no wrong clock */
+		{ NOW_US, NOW_US, NOW_US + 2 * SECOND_US, HEALTH_OK },
+		{ NOW_US, NOW_US, NOW_US + 2 * SECOND_US + 1, HEALTH_WARN },
+		{ NOW_US, NOW_US, NOW_US - 2 * SECOND_US - 1, HEALTH_WARN },
+		{ NOW_US, NOW_US, NOW_US + 60 * SECOND_US, HEALTH_WARN },
+		{ NOW_US, NOW_US, NOW_US + 60 * SECOND_US + 1, HEALTH_BAD },
+		{ NOW_US, NOW_US, NOW_US - 7200 * SECOND_US, HEALTH_BAD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_clock(&findings, rows[i].database_us, rows[i].before_us, rows[i].after_us);
+		if (findings_worst(&findings) != rows[i].want)
+			fail_msg("row %zu: %s", i, findings.list[0].found);
+		findings_release(&findings);
+	}
+}
+
+static const struct finding *find(const struct findings *findings, const char *what)
+{
+	for (size_t i = 0; i < findings->len; i++) {
+		if (strcmp(findings->list[i].what, what) == 0)
+			return &findings->list[i];
+	}
+	return NULL;
+}
+
+static struct vitals healthy(void)
+{
+	return (struct vitals){
+		.database_now_us = NOW_US, .pollers_alive = 1, .strict = true, .durable = true
+	};
+}
+
+static void each_vital_sign_is_judged_by_itself(void **state)
+{
+	struct vitals none_alive = healthy(), none_alive_due = healthy(), late = healthy(),
+		      due = healthy(), lax = healthy(), unsafe = healthy(), unknown = healthy(),
+		      stranded = healthy(), dead = healthy();
+
+	(void)state;
+	none_alive.pollers_alive = 0;
+	none_alive_due.pollers_alive = 0;
+	none_alive_due.has_oldest_due = late.has_oldest_due = due.has_oldest_due = true;
+	none_alive_due.oldest_due_us = due.oldest_due_us = NOW_US - 60 * SECOND_US;
+	late.oldest_due_us = NOW_US - 60 * SECOND_US - 1;
+	lax.strict = false;
+	unsafe.durable = false;
+	unknown.has_oldest_unknown = true;
+	unknown.oldest_unknown_us = NOW_US - SECOND_US;
+	stranded.stranded = 3;
+	dead.pollers_dead = 1;
+	const struct {
+		struct vitals vitals;
+		const char *what;
+		enum health want;
+		enum health worst;
+	} rows[] = {
+		{ healthy(), "pollers", HEALTH_OK, HEALTH_OK },
+		{ none_alive, "pollers", HEALTH_WARN, HEALTH_WARN },
+		{ none_alive_due, "pollers", HEALTH_BAD, HEALTH_BAD },
+		{ due, "oldest due job", HEALTH_OK, HEALTH_OK },
+		{ late, "oldest due job", HEALTH_WARN, HEALTH_WARN },
+		{ lax, "strict mode", HEALTH_BAD, HEALTH_BAD },
+		{ unsafe, "flush at commit", HEALTH_BAD, HEALTH_BAD },
+		{ unknown, "oldest unknown job", HEALTH_WARN, HEALTH_WARN },
+		{ stranded, "stranded jobs", HEALTH_WARN, HEALTH_WARN },
+		{ dead, "dead pollers", HEALTH_WARN, HEALTH_WARN },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_vitals(&findings, &rows[i].vitals);
+		const struct finding *finding = find(&findings, rows[i].what);
+		if (!finding || finding->health != rows[i].want ||
+		    findings_worst(&findings) != rows[i].worst)
+			fail_msg("row %zu, %s", i, rows[i].what);
+		if ((finding->health == HEALTH_OK) != (finding->fix[0] == '\0'))
+			fail_msg("row %zu, %s: a fix is told exactly when something is wrong", i,
+				 rows[i].what);
+		findings_release(&findings);
+	}
+}
+
+static void every_schema_but_the_current_one_is_bad(void **state)
+{
+	(void)state;
+	for (int verdict = 0; verdict < SCHEMA__MAX; verdict++) {
+		struct findings findings;
+		struct schema_state schema = {
+			.verdict = (enum schema)verdict, .at = 3, .wants = 7, .changed = 2
+		};
+
+		findings_init(&findings);
+		doctor_schema(&findings, &schema);
+		if ((findings_worst(&findings) == HEALTH_OK) != (verdict == SCHEMA_CURRENT))
+			fail_msg("verdict %d", verdict);
+		findings_release(&findings);
+	}
+}
+
+static void too_many_findings_are_no_clean_bill(void **state)
+{
+	struct findings findings;
+
+	(void)state;
+	findings_init(&findings);
+	for (int i = 0; i <= FINDINGS_MAX; i++)
+		findings_add(&findings, HEALTH_OK, "row", "", "%d", i);
+	assert_int_equal(findings_worst(&findings), HEALTH_BAD);
+	findings_release(&findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_servers_with_skip_locked_are_supported),
+		cmocka_unit_test(clocks_apart_warn_and_then_are_bad),
+		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
+		cmocka_unit_test(every_schema_but_the_current_one_is_bad),
+		cmocka_unit_test(too_many_findings_are_no_clean_bill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

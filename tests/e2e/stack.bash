@@ -1,0 +1,94 @@
+# shellcheck shell=bash
+# A private stack for one file of end-to-end tests, and the words they are written in. `load stack` in a .bats file; then
+# setup_file calls stack_up [RUN OPTIONS...], teardown_file calls stack_down.
+
+bats_require_minimum_version 1.5.0
+
+stack_up() {
+	TOP=$(cd "${srcdir:-.}" && pwd -P)
+	STACK=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")	# short: a socket's path has 107 bytes
+	export TOP STACK
+	export ONEJOB_BUILD=${ONEJOB_BUILD:-$PWD}
+	STACK_OPTIONS="$*"
+	export STACK_OPTIONS
+	stack_start
+	# shellcheck disable=SC1091
+	set -a && . "$STACK/env" && set +a
+}
+
+# Start, or start again what was killed.
+stack_start() {
+	local tries=0
+
+	while :; do
+		PORT=${PORT:-$((20000 + RANDOM % 20000))}
+		export PORT
+		# shellcheck disable=SC2086
+		"$TOP/run" --detach --dir "$STACK" --port "$PORT" $STACK_OPTIONS >"$STACK/run.out" 2>&1 3>&- && return 0
+		tries=$((tries + 1))
+		if [ $tries -ge 3 ] || ! grep -qi 'port' "$STACK/run.out"; then
+			cat "$STACK/run.out" >&2
+			return 1
+		fi
+		unset PORT
+	done
+}
+
+stack_down() {
+	"$TOP/run" --stop --dir "$STACK" >/dev/null 2>&1 3>&- || true
+	rm -rf "$STACK"
+}
+
+# api METHOD PATH [CURL OPTIONS...]: as the user; the answer's body in $body, status in $status, header lines in $headers.
+api() {
+	local method=$1 path=$2
+	shift 2
+	body=$(curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' \
+		-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' "$@" "$ONEJOB_URL$path")
+	status=${body##*$'\n'}
+	body=${body%$'\n'*}
+	headers=$(tr -d '\r' <"$BATS_TEST_TMPDIR/headers")
+}
+
+operator() { TOKEN=$ONEJOB_OPERATOR_TOKEN api "$@"; }
+
+# create KEY BODY [CURL OPTIONS...]
+create() {
+	local key=$1 json=$2
+	shift 2
+	api POST /v1/jobs -H "Idempotency-Key: \"$key\"" -d "$json" "$@"
+}
+
+field() { jq -r "$1" <<<"$body"; }	# FILTER: of the last answer
+
+# is WHAT HAVE WANT
+is() {
+	[ "$2" = "$3" ] || { printf '%s: have %s, want %s\nstatus %s body %s\n' "$1" "$2" "$3" "${status-}" "${body-}" >&2; return 1; }
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { printf 'waited in vain for: %s\nlast: %s\n' "$*" "${body-}" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
+job_is() { # ID STATE
+	operator GET "/v1/jobs/$1"
+	[ "$(field .state)" = "$2" ]
+}
+
+wait_job() { wait_for "${3-15}" job_is "$1" "$2"; }	# ID STATE [SECONDS]
+
+shop() { curl -sS --max-time 60 "$PRINTSHOP_URL$1" "${@:2}"; }
+counts() { shop /shop/counts | jq -r ".\"$1\".$2 // 0"; }	# PRINTER WHICH
+
+# provider NAME PATH [MEMBERS]: a row that points to the print shop.
+provider() {
+	printf '{"url":"%s%s"%s}' "$PRINTSHOP_URL" "$2" "${3:+,$3}" | onejob provider put "$1" - >/dev/null
+}
+
+sql() { mariadb --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" -N onejob "$@"; }

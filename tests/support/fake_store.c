@@ -1,0 +1,333 @@
+/* fake_store.c: see fake_store.h. */
+#include "support/fake_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFINITION "{\"url\":\"http://127.0.0.1/\"}"
+
+struct fake_store fake;
+
+void fake_store_reset(void)
+{
+	fake = (struct fake_store){
+		.created = CREATED_NEW, .changed = CHANGED_DONE, .schema = SCHEMA_CURRENT, .owner = "alice",
+	};
+}
+
+static struct blob blob_of(const char *text)
+{
+	return (struct blob){ .bytes = strdup(text), .len = strlen(text) };
+}
+
+static struct id id_of(const char *text)
+{
+	struct id id = { { 0 } };
+
+	(void)id_parse(text, strlen(text), &id);
+	return id;
+}
+
+static void keep_text(char *out, size_t size, const char *text, size_t len)
+{
+	if (!text)
+		len = 0;
+	if (len >= size)
+		len = size - 1;
+	memcpy(out, len ? text : "", len);
+	out[len] = '\0';
+}
+
+static void keep_string(char *out, size_t size, const char *text)
+{
+	keep_text(out, size, text, text ? strlen(text) : 0);
+}
+
+static void fake_attempt(struct attempt *attempt)
+{
+	*attempt = (struct attempt){
+		.id = id_of(FAKE_ATTEMPT), .job_id = id_of(FAKE_JOB), .number = 1, .provider = "print",
+		.state = ATTEMPT_UNKNOWN, .phase = PHASE_SENT, .reason = REASON_TIMEOUT, .started_us = 1780000000000000,
+	};
+}
+
+void fake_job(struct job *job_out)
+{
+	*job_out = (struct job){
+		.id = id_of(FAKE_JOB), .owner = blob_of(fake.owner), .key = blob_of("k-1"), .provider = "print",
+		.state = fake.state, .version = 3, .revision = 7, .input = blob_of("{\"a/b\": 1.0}"),
+		.metadata = blob_of("{}"), .max_attempts = 3, .created_us = 1780000000000000,
+		.updated_us = 1780000000000001,
+	};
+	if (fake.with_attempt) {
+		job_out->attempts = calloc(1, sizeof *job_out->attempts);
+		job_out->attempts_len = 1;
+		fake_attempt(&job_out->attempts[0]);
+	}
+}
+
+enum rc db_ready(struct db *db)
+{
+	(void)db;
+	return fake.get;
+}
+
+enum rc migrate_check(struct db *db, struct schema_state *state_out)
+{
+	(void)db;
+	*state_out = (struct schema_state){ .verdict = fake.schema };
+	return fake.get;
+}
+
+static void keep_caller(const struct caller *caller)
+{
+	fake.caller = *caller;
+	keep_text(fake.caller_owner, sizeof fake.caller_owner, caller->owner, caller->owner_len);
+}
+
+enum rc job_store_identify(struct db *db, const struct caller *caller, struct identity *identity_out)
+{
+	(void)db;
+	fake.identify_calls++;
+	keep_caller(caller);
+	if (fake.identify == RC_OK)
+		*identity_out = (struct identity){ .owner = "alice", .owner_len = 5, .role = fake.role };
+	return fake.identify;
+}
+
+enum created job_store_create(struct db *db, const struct caller *caller, const struct idempotency_key *key,
+			      const struct intent *intent, const struct id *id, int64_t now_us, const char *traceparent,
+			      struct job *job_out)
+{
+	(void)db;
+	(void)now_us;
+	fake.write_calls++;
+	keep_caller(caller);
+	fake.key = *key;
+	fake.intent = *intent;
+	fake.id = *id;
+	keep_text(fake.input, sizeof fake.input, intent->input, intent->input_len);
+	keep_string(fake.traceparent, sizeof fake.traceparent, traceparent);
+	fake_job(job_out);
+	return fake.created;
+}
+
+enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id, struct job *job_out)
+{
+	(void)db;
+	fake.read_calls++;
+	keep_caller(caller);
+	fake.id = *id;
+	if (fake.get == RC_OK)
+		fake_job(job_out);
+	return fake.get;
+}
+
+enum rc job_store_list(struct db *db, const struct identity *who, const struct job_filter *filter, struct job **jobs_out,
+		       size_t *len_out, bool *more_out)
+{
+	(void)db;
+	(void)who;
+	fake.read_calls++;
+	fake.filter = *filter;
+	keep_string(fake.filter_text, sizeof fake.filter_text, filter->contract);
+	if (filter->provider)
+		keep_string(fake.filter_text, sizeof fake.filter_text, filter->provider);
+	if (filter->owner)
+		keep_text(fake.filter_text, sizeof fake.filter_text, filter->owner, filter->owner_len);
+	if (fake.get != RC_OK)
+		return fake.get;
+	*jobs_out = calloc(1, sizeof **jobs_out);
+	fake_job(*jobs_out);
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+void job_list_free(struct job *jobs, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		job_release(&jobs[i]);
+	free(jobs);
+}
+
+/* Which answers come with a job: see job_store.h. */
+static bool has_job(enum changed changed)
+{
+	return changed != CHANGED_NO_SUCH_JOB && changed != CHANGED_NO_SUCH_PROVIDER &&
+	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED;
+}
+
+static enum changed change(struct job *job_out)
+{
+	fake.write_calls++;
+	if (has_job(fake.changed))
+		fake_job(job_out);
+	else
+		*job_out = (struct job){ .version = 0 };
+	return fake.changed;
+}
+
+enum changed job_store_cancel(struct db *db, const struct identity *who, const struct id *id,
+			      const struct if_match *if_match, struct job *job_out)
+{
+	(void)db;
+	(void)who;
+	fake.id = *id;
+	fake.if_match = *if_match;
+	return change(job_out);
+}
+
+enum changed job_store_cancel_key(struct db *db, const struct identity *who, const struct idempotency_key *key,
+				  const struct id *tombstone_id, int64_t now_us, struct job *job_out)
+{
+	(void)db;
+	(void)who;
+	(void)now_us;
+	fake.key = *key;
+	fake.id = *tombstone_id;
+	return change(job_out);
+}
+
+enum changed job_store_request_attempt(struct db *db, const struct identity *who, const struct id *id,
+				       const char *provider, const struct if_match *if_match, struct job *job_out,
+				       struct id *attempt_id_out)
+{
+	(void)db;
+	(void)who;
+	fake.id = *id;
+	fake.if_match = *if_match;
+	keep_string(fake.provider, sizeof fake.provider, provider);
+	*attempt_id_out = id_of(FAKE_ATTEMPT);
+	return change(job_out);
+}
+
+enum changed settle_by_operator(struct db *db, const struct word *word, const struct if_match *if_match,
+				struct job *job_out)
+{
+	(void)db;
+	fake.word = *word;
+	fake.if_match = *if_match;
+	keep_text(fake.word_result, sizeof fake.word_result, word->result, word->result_len);
+	keep_string(fake.word_detail, sizeof fake.word_detail, word->detail);
+	keep_string(fake.word_note, sizeof fake.word_note, word->note);
+	keep_string(fake.provider, sizeof fake.provider, word->provider);
+	return change(job_out);
+}
+
+static void keep_page(const struct id *before, uint32_t limit)
+{
+	fake.read_calls++;
+	fake.has_before = before != NULL;
+	if (before)
+		fake.before = *before;
+	fake.limit = limit;
+}
+
+enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state, const struct id *before,
+			   uint32_t limit, struct attempt **attempts_out, size_t *len_out, bool *more_out)
+{
+	(void)db;
+	keep_page(before, limit);
+	fake.has_state = has_state;
+	fake.attempt_state = state;
+	if (fake.get != RC_OK)
+		return fake.get;
+	*attempts_out = calloc(1, sizeof **attempts_out);
+	fake_attempt(*attempts_out);
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+void attempt_list_free(struct attempt *attempts, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		attempt_release(&attempts[i]);
+	free(attempts);
+}
+
+enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out, size_t *len_out,
+			bool *more_out)
+{
+	(void)db;
+	keep_page(before, limit);
+	if (fake.get != RC_OK)
+		return fake.get;
+	*races_out = calloc(1, sizeof **races_out);
+	**races_out = (struct race){
+		.id = id_of(FAKE_RACE), .job_id = id_of(FAKE_JOB), .attempt_id = id_of(FAKE_ATTEMPT),
+		.why = RACE_LOST_SWAP, .bytes = 12, .created_us = 1780000000000000,
+	};
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+static void fake_provider(struct provider_row *row, const char *name)
+{
+	*row = (struct provider_row){
+		.version = 4, .definition = blob_of(DEFINITION), .created_us = 1780000000000000,
+		.updated_us = 1780000000000001,
+	};
+	keep_string(row->name, sizeof row->name, name);
+}
+
+void provider_row_release(struct provider_row *row)
+{
+	free(row->definition.bytes);
+	*row = (struct provider_row){ .version = 0 };
+}
+
+enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def, bool *new_out,
+			   struct provider_row *row_out)
+{
+	(void)db;
+	fake.write_calls++;
+	keep_string(fake.provider, sizeof fake.provider, name);
+	fake.provider_timeout_ms = def->timeout_ms;
+	*new_out = fake.provider_new;
+	if (fake.get == RC_OK)
+		fake_provider(row_out, name);
+	return fake.get;
+}
+
+enum rc provider_store_get(struct db *db, const char *name, struct provider_row *row_out)
+{
+	(void)db;
+	fake.read_calls++;
+	if (fake.get == RC_OK)
+		fake_provider(row_out, name);
+	return fake.get;
+}
+
+enum rc provider_store_list(struct db *db, const char *after, uint32_t limit, struct provider_row **rows_out,
+			    size_t *len_out, bool *more_out)
+{
+	(void)db;
+	keep_page(NULL, limit);
+	keep_string(fake.provider, sizeof fake.provider, after);
+	if (fake.get != RC_OK)
+		return fake.get;
+	*rows_out = calloc(1, sizeof **rows_out);
+	fake_provider(*rows_out, "print");
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+void provider_list_free(struct provider_row *rows, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		provider_row_release(&rows[i]);
+	free(rows);
+}
+
+enum rc provider_store_delete(struct db *db, const char *name)
+{
+	(void)db;
+	fake.write_calls++;
+	keep_string(fake.provider, sizeof fake.provider, name);
+	return fake.get;
+}

@@ -1,0 +1,289 @@
+# shellcheck shell=bash disable=SC2154 # dir, top, build, port, workers and pollers are set by those who source this
+# The private stack, part by part: each start_X does nothing if the part is up, clears what a killed one left behind,
+# starts it and waits until it answers. Needs daemons.sh.
+
+stack_begun=()	# what this very start has begun, to be undone if it fails
+
+stack_fail() { # MESSAGE [LOG]
+	echo "run: $1" >&2
+	if [ -n "${2-}" ] && [ -s "$2" ]; then
+		echo "run: the end of $2:" >&2
+		tail -n 15 "$2" >&2
+	fi
+	exit 1
+}
+
+# begin NAME COMMAND...: part_launch, remembered.
+begin() {
+	stack_begun+=("$1")
+	part_launch "$@"
+}
+
+# --- mariadbd
+
+database_sql() { # SQL on stdin, as the account of the operating system's user
+	mariadb --no-defaults --user="$(id -un)" --socket="$dir/mariadbd.sock" --connect-timeout=5 "$@"
+}
+
+database_answers() {
+	database_sql -e 'DO 1' >/dev/null 2>&1 </dev/null
+}
+
+as_root_user() {
+	[ "$(id -u)" != 0 ] || echo --user=root	# mariadbd refuses to be root unless told to
+}
+
+# The data folder appears under its name only when it is whole. --force: a machine whose own name does not resolve will do.
+make_data() {
+	[ ! -d "$dir/data" ] || return 0
+	part_stop mariadb-install 1 KILL
+	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf"	# tokens and password belong to the data
+	# shellcheck disable=SC2046 # no word or one
+	mariadb-install-db --no-defaults --datadir="$dir/data.new" $(as_root_user) --skip-test-db --skip-name-resolve --force \
+		--auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" \
+		>>"$(part_log mariadb-install)" 2>&1 </dev/null 9>&- ||
+		stack_fail "the database can't be set up" "$(part_log mariadb-install)"
+	mv "$dir/data.new" "$dir/data"
+}
+
+start_mariadbd() {
+	part_down mariadbd || return 0
+	part_stop mariadbd 30
+	make_data
+	# shellcheck disable=SC2046
+	begin mariadbd mariadbd --no-defaults $(as_root_user) --datadir="$dir/data" --tmpdir="$dir/tmp" \
+		--socket="$dir/mariadbd.sock" --pid-file="$dir/mariadbd.pid" \
+		--skip-networking --skip-log-bin --skip-name-resolve --local-infile=0 \
+		--innodb-flush-log-at-trx-commit=1 --innodb-doublewrite=ON \
+		--innodb-buffer-pool-size=128M --innodb-log-file-size=64M --performance-schema=OFF \
+		--max-connections=$((100 + workers + 8 * pollers)) \
+		--character-set-server=utf8mb4 --collation-server=utf8mb4_bin
+	part_await mariadbd 120 database_answers || stack_fail "mariadbd does not answer" "$(part_log mariadbd)"
+}
+
+option_of_my_cnf() { # NAME
+	[ ! -e "$dir/my.cnf" ] || sed -n "s/^$1=//p" "$dir/my.cnf"
+}
+
+write_my_cnf() { # PASSWORD
+	(umask 077 && printf '[onejob]\nsocket=%s\nuser=onejob\npassword=%s\ndatabase=onejob\n' \
+		"$dir/mariadbd.sock" "$1" >"$dir/my.cnf.new")
+	mv "$dir/my.cnf.new" "$dir/my.cnf"
+}
+
+# The programs' own account: everything on one database, nothing beside it.
+make_account() {
+	local password
+
+	password=$(option_of_my_cnf password)
+	[ -n "$password" ] || password=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
+	write_my_cnf "$password"
+	database_sql <<-SQL || stack_fail "the database account can't be made" "$(part_log mariadbd)"
+		CREATE DATABASE IF NOT EXISTS onejob CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+		CREATE USER IF NOT EXISTS onejob@localhost;
+		ALTER USER onejob@localhost IDENTIFIED BY '$password';
+		GRANT ALL PRIVILEGES ON onejob.* TO onejob@localhost;
+	SQL
+}
+
+migrate() {
+	onejob migrate >>"$dir/log/migrate.log" 2>&1 || stack_fail "the schema can't be brought up to date" "$dir/log/migrate.log"
+}
+
+# --- the print shop, which plays two providers
+
+port_taken() { # PORT
+	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# Below the range from which the kernel takes the near ends of connections.
+free_port() {
+	local port
+
+	for _ in {1..100}; do
+		port=$((20000 + RANDOM % 12000))
+		if ! port_taken "$port"; then
+			echo "$port"
+			return 0
+		fi
+	done
+	return 1
+}
+
+printshop_port() {
+	[ ! -e "$dir/printshop.port" ] || cat "$dir/printshop.port"
+}
+
+printshop_answers() {
+	curl -fsS -o /dev/null --max-time 2 "http://127.0.0.1:$(printshop_port)/shop/counts" 2>/dev/null
+}
+
+start_printshop() {
+	local shop_port
+
+	part_down printshop || return 0
+	part_stop printshop 2
+	shop_port=$(printshop_port)
+	if [ -z "$shop_port" ] || port_taken "$shop_port"; then
+		shop_port=$(free_port) || stack_fail "no free port for the print shop"
+		echo "$shop_port" >"$dir/printshop.port"
+	fi
+	begin printshop "$build/printshop" --port "$shop_port"
+	part_await printshop 10 printshop_answers || stack_fail "the print shop does not answer" "$(part_log printshop)"
+}
+
+# A row that is there already is left as it is, unless the shop had to move.
+put_provider() { # NAME
+	local url
+
+	url="http://127.0.0.1:$(printshop_port)/$1"
+	if onejob --json provider show "$1" 2>/dev/null | sed 's,\\/,/,g' | grep -qF "\"$url\""; then
+		return 0
+	fi
+	printf '{"url": "%s", "timeout_ms": 2000}\n' "$url" | onejob provider put "$1" - >>"$dir/log/migrate.log" 2>&1 ||
+		stack_fail "the provider $1 can't be put" "$dir/log/migrate.log"
+}
+
+# --- the API behind its socket, the pollers
+
+start_api() {
+	part_down api || return 0
+	part_stop api 10
+	begin api spawn-fcgi -s "$dir/api.sock" -M 0660 -b 512 -n -- "$top/tests/support/hold.sh" "$workers" "$build/onejob-api"
+	part_await api 10 test -S "$dir/api.sock" || stack_fail "onejob-api does not start" "$(part_log api)"
+}
+
+start_pollers() {
+	local i
+
+	for ((i = 1; i <= pollers; i++)); do
+		part_down "poller-$i" || continue
+		part_stop "poller-$i" 5
+		begin "poller-$i" "$build/onejob-poller"
+	done
+}
+
+# --- nginx
+
+write_nginx_conf() {
+	local user_line=
+
+	[ "$(id -u)" != 0 ] || user_line='user root;'	# the folder and the socket are root's alone
+	ln -sfn "$top/nginx" "$dir/onejob"
+	cat >"$dir/nginx.conf" <<-CONF
+		# Made by ./run at every start; changes belong into the nginx folder of the source.
+		daemon off;
+		$user_line
+		worker_processes 2;
+		worker_rlimit_nofile 4096;
+		pid "$dir/nginx.pid";
+		error_log "$(part_log nginx)" warn;
+		events {
+			worker_connections 2000;
+		}
+		http {
+			client_body_temp_path "$dir/tmp/body";
+			fastcgi_temp_path "$dir/tmp/fastcgi";
+			proxy_temp_path "$dir/tmp/proxy";
+			uwsgi_temp_path "$dir/tmp/uwsgi";
+			scgi_temp_path "$dir/tmp/scgi";
+			include "$top/nginx/http.conf";
+			access_log "$dir/log/access.log" onejob;
+			# Instead of limits.conf: one machine is all the clients there are, and some of them measure.
+			limit_req_zone \$binary_remote_addr zone=onejob_requests:1m rate=1000000r/s;
+			limit_req_zone \$binary_remote_addr zone=onejob_probes:1m rate=1000r/s;
+			limit_conn_zone \$binary_remote_addr zone=onejob_connections:1m;
+			upstream onejob_api {
+				server "unix:$dir/api.sock" max_fails=0;
+			}
+			server {
+				listen 127.0.0.1:$port default_server;
+				server_name _;
+				include "$top/nginx/locations.conf";
+				location / {
+					include onejob/pass.conf;
+					fastcgi_param CONTENT_TYPE \$content_type;
+					fastcgi_param CONTENT_LENGTH \$content_length;
+					fastcgi_pass onejob_api;
+				}
+			}
+		}
+	CONF
+}
+
+# Before anything else is started: a port that isn't ours should cost no more than the message.
+clear_front_door() {
+	part_down nginx || return 0
+	part_stop nginx 2
+	if port_taken "$port"; then
+		stack_fail "port $port is in use by another program; choose another with --port"
+	fi
+}
+
+front_door_ready() {
+	curl -fsS -o /dev/null --max-time 5 "http://127.0.0.1:$port/readyz" 2>/dev/null
+}
+
+start_nginx() {
+	part_down nginx || return 0
+	write_nginx_conf
+	begin nginx nginx -c "$dir/nginx.conf"
+	part_await nginx 30 front_door_ready || stack_fail "nginx or the API behind it does not answer at port $port" \
+		"$(stack_culprit)"
+}
+
+# Which log says most about a front door that is not ready.
+stack_culprit() {
+	if part_up nginx; then
+		part_log api
+	else
+		part_log nginx
+	fi
+}
+
+# --- all of it
+
+poller_names() {
+	local log name
+
+	for log in "$dir"/log/poller-*.log; do
+		name=$(basename "$log" .log)
+		[ "$name" = 'poller-*' ] || echo "$name"
+	done
+}
+
+stack_parts_up() {
+	local name
+
+	for name in mariadbd printshop api nginx $(poller_names); do
+		! part_up "$name" || echo "$name"
+	done
+}
+
+# Front to back, so that nothing is accepted which can't be finished. The pollers drain all at once.
+stack_stop() {
+	local name grace=${ONEJOB_GRACE_SECONDS:-30}
+
+	rm -f "$dir/up"
+	part_stop nginx 10 QUIT
+	part_stop api 20
+	for name in $(poller_names); do
+		part_signal "$name"
+	done
+	for name in $(poller_names); do
+		part_await_end "$name" $((grace + 10))
+	done
+	part_stop printshop 5
+	part_stop mariadb-install 1 KILL
+	part_stop mariadbd 90
+}
+
+# Only what this start has begun, the last first; what was up before stays up.
+stack_undo() {
+	local i
+
+	for ((i = ${#stack_begun[@]} - 1; i >= 0; i--)); do
+		part_stop "${stack_begun[i]}" 15
+	done
+	stack_begun=()
+}
