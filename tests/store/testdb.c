@@ -366,23 +366,44 @@ static void *member_run(void *arg)
 	return NULL;
 }
 
-void crew_run(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg)
-{
-	struct member *crew = calloc(n, sizeof *crew);
+struct crew {
+	size_t n;
 	pthread_barrier_t start;
+	struct member *members;
+};
+
+struct crew *crew_start(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg)
+{
+	struct crew *crew = calloc(1, sizeof *crew);
 
 	assert_non_null(crew);
-	pthread_barrier_init(&start, NULL, (unsigned int)n);
+	crew->n = n;
+	crew->members = calloc(n, sizeof *crew->members);
+	assert_non_null(crew->members);
+	pthread_barrier_init(&crew->start, NULL, (unsigned int)n);
 	for (size_t i = 0; i < n; i++) {
-		crew[i] = (struct member){ .start = &start, .db = testdb_another(), .index = i, .work = work, .arg = arg };
-		assert_int_equal(pthread_create(&crew[i].thread, NULL, member_run, &crew[i]), 0);
+		struct member *member = &crew->members[i];
+
+		*member = (struct member){ .start = &crew->start, .db = testdb_another(), .index = i, .work = work, .arg = arg };
+		assert_int_equal(pthread_create(&member->thread, NULL, member_run, member), 0);
 	}
-	for (size_t i = 0; i < n; i++) {
-		pthread_join(crew[i].thread, NULL);
-		db_free(crew[i].db);
+	return crew;
+}
+
+void crew_join(struct crew *crew)
+{
+	for (size_t i = 0; i < crew->n; i++) {
+		pthread_join(crew->members[i].thread, NULL);
+		db_free(crew->members[i].db);
 	}
-	pthread_barrier_destroy(&start);
+	pthread_barrier_destroy(&crew->start);
+	free(crew->members);
 	free(crew);
+}
+
+void crew_run(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg)
+{
+	crew_join(crew_start(n, work, arg));
 }
 
 uint64_t found_anywhere(const char *bytes)

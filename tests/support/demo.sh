@@ -6,7 +6,7 @@ demo_code=	# the last answer: its status,
 demo_body=	# and its body
 
 demo_say() { # WHAT CAME-BACK
-	printf '  %-54s  %s\n' "$1" "$2"
+	printf '  %-58s  %s\n' "$1" "$2"
 }
 
 demo_fail() { # WHAT-WAS-EXPECTED
