@@ -71,7 +71,7 @@ static bool has_control(const char *text, size_t len, const char *but)
 	return false;
 }
 
-/* Copies a string member and returns the copy, or NULL where it is left out or wrong. `but`: controls that may stand. */
+/* Copies a string member and returns the copy, or NULL where it is left out or wrong. `but`: controls it may hold. */
 static const char *read_text(struct reading *r, enum member member, char *out, size_t max, const char *but)
 {
 	const struct json_value *v = r->members[member];
@@ -115,7 +115,8 @@ static void request_attempt(const struct api *api, const struct call *call, cons
 	struct id attempt_id = { { 0 } };
 	enum changed changed;
 
-	changed = job_store_request_attempt(api->db, &call->who, &call->id, provider, &call->if_match, &job, &attempt_id);
+	changed = job_store_request_attempt(api->db, &call->who, &call->id, provider, &call->if_match, &job,
+					    &attempt_id);
 	answer_changed(reply, changed, 202, &job, &attempt_id);
 	if (changed == CHANGED_DONE)
 		reply->retry_after_s = job_retry_hint_s(&job, clock_real_us());

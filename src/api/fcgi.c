@@ -3,9 +3,9 @@
  * Connections are accepted here and handed to libfcgi as it finds a kept connection: open, with its descriptor in the
  * request. So each passes the gate first (see gate.h), and libfcgi never waits in an accept of its own.
  *
- * The wait is one epoll a worker: the listening socket with EPOLLEXCLUSIVE, so that a connection wakes one worker and not
- * all, and a signalfd. Signals stay blocked, so none can slip in between a check and the wait, and none interrupts a
- * request. */
+ * The wait is one epoll a worker: the listening socket with EPOLLEXCLUSIVE, so that a connection wakes one worker and
+ * not all, and a signalfd. Signals stay blocked, so none can slip in between a check and the wait, and none interrupts
+ * a request. */
 #include "api/fcgi.h"
 
 #include <errno.h>
@@ -85,7 +85,8 @@ static bool open_worker(struct worker *w, const struct api *api, int listen_fd)
 	w->unix_socket = is_unix_socket(listen_fd);
 	w->signal_fd = block_signals();
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 && flags >= 0 && fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 && flags >= 0 &&
+	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
 	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE) && FCGX_Init() == 0 &&
 	       FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
 }
@@ -150,8 +151,8 @@ static bool refuse_body(struct worker *w, struct request *request, size_t len, e
 	return drain(w->fcgi.in);
 }
 
-/* Reads the body to its end: one byte more than announced is asked for, because only the end of the stream says that the
- * socket holds nothing more. Returns whether it was read to its end. */
+/* Reads the body to its end: one byte more than announced is asked for, because only the end of the stream says that
+ * the socket holds nothing more. Returns whether it was read to its end. */
 static bool read_body(struct worker *w, struct request *request)
 {
 	const size_t limit = w->api->max_body_bytes;
@@ -189,12 +190,12 @@ static void serve_one(struct worker *w)
 	whole = read_body(w, &request);
 	route_answer(w->api, &request, &w->reply);
 	send_reply(w);
-	/* Without this libfcgi waits until the web server has closed. A close with bytes unread would reset the connection
-	 * and swallow the answer, so it is for requests that were read to the end. */
+	/* Without this libfcgi waits until the web server has closed. A close with bytes unread would reset the
+	 * connection and swallow the answer, so it is for requests that were read to the end. */
 	if (whole && w->unix_socket)
 		FCGX_Detach(&w->fcgi);
 	FCGX_Finish_r(&w->fcgi);
-	/* A connection that the web server wants to keep is closed: while this worker sat on it, others would starve. */
+	/* A connection that the web server wants to keep is closed: while this worker sat on it, others would wait. */
 	if (w->fcgi.ipcFd >= 0)
 		FCGX_Free(&w->fcgi, 1);
 	if (w->body_size > BODY_KEPT_BYTES) {
@@ -261,7 +262,7 @@ static int wait_for_work(struct worker *w)
 	return count > 0;
 }
 
-/* Connects before somebody has to wait for it. It goes on without: requests are answered 503 until the database is there. */
+/* Connects before somebody has to wait for it. Without a database it goes on: requests are answered 503 meanwhile. */
 static void look_after_database(struct worker *w)
 {
 	bool reachable = db_ready(w->api->db) == RC_OK;

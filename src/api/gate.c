@@ -88,8 +88,8 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 	return len < GATE_MAX_BYTES ? GATE_MORE : GATE_BAD;
 }
 
-/* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is looked at again every
- * millisecond. It almost never does: web servers write it in one go. */
+/* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is looked at again
+ * every millisecond. It almost never does: web servers write it in one go. */
 bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
 {
 	const int64_t until = clock_monotonic_ms() + wait_ms;
@@ -111,6 +111,6 @@ bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
 			awaited = POLLRDHUP;
 		p.events = awaited;
 		if (poll(&p, 1, len > 0 ? 1 : wait_ms) > 0)
-			gone = (p.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;	/* what has come may be whole yet */
+			gone = (p.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;	/* all that comes is here */
 	}
 }

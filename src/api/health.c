@@ -1,4 +1,5 @@
-/* health.c: is this process up, can it work, and the pages of the problem types. No token; the web server bounds them. */
+/* health.c: is this process up, can it work; and the pages of the problem types. No token: the web server bounds
+ * them. */
 #include "api/handlers.h"
 #include "store/migrate.h"
 

@@ -24,17 +24,17 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 		"A job is created, or cancelled by key, under a key that the client chooses: one key for one intent, "
 		"sent again with every repeat." },
 	[PROBLEM_KEY_INVALID] = { "idempotency-key-invalid", 400, "The Idempotency-Key can't be used",
-		"The header is sent once. Its value is a quoted string (RFC 8941) and nothing after it, or bare visible "
-		"ASCII without quotes and commas; 1 to 255 bytes. Nothing was done." },
+		"The header is sent once. Its value is a quoted string (RFC 8941) and nothing after it, or bare "
+		"visible ASCII without quotes and commas; 1 to 255 bytes. Nothing was done." },
 	[PROBLEM_INVALID_IF_MATCH] = { "invalid-if-match", 400, "If-Match can't be read",
 		"If-Match is * or a list of at most 8 entity tags, each in quotes. Nothing was done." },
 	[PROBLEM_UNSUPPORTED_MEDIA_TYPE] = { "unsupported-media-type", 415, "Not application/json",
 		"A body is sent once as Content-Type: application/json, with charset=utf-8 or no parameter." },
 	[PROBLEM_INVALID_JSON] = { "invalid-json", 400, "The body isn't JSON",
-		"The body must be one JSON text (RFC 8259) in UTF-8, nested at most 64 deep, with no member named twice "
-		"and no lone surrogate. `offset` is the first byte that can't be. The key isn't used up." },
+		"The body must be one JSON text (RFC 8259) in UTF-8, nested at most 64 deep, with no member named "
+		"twice and no lone surrogate. `offset` is the first byte that can't be. The key isn't used up." },
 	[PROBLEM_INVALID_QUERY] = { "invalid-query", 400, "The query can't be read",
-		"A member of the query is unknown here, stands twice or has a value it can't have. Nothing is ignored." },
+		"A member of the query is unknown here, stands twice or has a value it can't have. None is ignored." },
 	[PROBLEM_INVALID_JOB] = { "invalid-job", 422, "This can't be a job",
 		"`errors` lists each flaw with a JSON pointer (RFC 6901) into the body. No row was written and the key "
 		"isn't used up." },
@@ -70,6 +70,16 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 		"REQUEST_METHOD and REQUEST_URI must each arrive once: see the FastCGI parameters of the web server." },
 	[PROBLEM_INTERNAL] = { "internal", 500, "Something is wrong here",
 		"The log has a line with this X-Request-Id. Repeats with the same key are safe." },
+	[PROBLEM_BAD_REQUEST] = { "bad-request", 400, "The request can't be read",
+		"The web server refused it before anything looked at it: a malformed line, or headers that are too "
+		"large. Nothing was done." },
+	[PROBLEM_FORBIDDEN] = { "forbidden", 403, "Not from there",
+		"The web server refuses this address or client. Nothing was done." },
+	[PROBLEM_URI_TOO_LONG] = { "uri-too-long", 414, "The address is too long",
+		"The web server refused it. Nothing was done." },
+	[PROBLEM_TOO_MANY_REQUESTS] = { "too-many-requests", 429, "Too many requests",
+		"The web server bounds requests by client. Nothing was done; the same request with the same key may be "
+		"sent again after Retry-After." },
 };
 
 const struct problem_row *problem_row(enum problem problem)

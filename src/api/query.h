@@ -20,8 +20,8 @@ struct query_member {
 	size_t len;
 };
 
-/* Reads `query` (NULL: none) into the members by their names. Values are percent-decoded, '+' is a blank, as forms write
- * it. False: `detail_out` says which member is unknown, stands twice or can't be decoded. */
+/* Reads `query` (NULL: none) into the members by their names. Values are percent-decoded, '+' is a blank, as forms
+ * write it. False: `detail_out` says which member is unknown, stands twice or can't be decoded. */
 bool query_read(const char *query, size_t len, struct query_member *members, size_t members_len,
 		char detail_out[QUERY_DETAIL_MAX]);
 

@@ -225,8 +225,8 @@ void reply_add_flaws(struct reply *reply, const struct flaws *flaws)
 /* What is said when there is no memory to say anything. */
 static void write_failure(struct reply *reply)
 {
-	static const char body[] = "{\"type\":\"/problems/internal\",\"title\":\"Something is wrong here\",\"status\":500,"
-				   "\"detail\":\"There is no memory for the answer.\"}";
+	static const char body[] = "{\"type\":\"/problems/internal\",\"title\":\"Something is wrong here\","
+				   "\"status\":500,\"detail\":\"There is no memory for the answer.\"}";
 
 	reset(reply, 500);
 	reply->content_type = "application/problem+json";

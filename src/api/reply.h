@@ -1,7 +1,7 @@
 /* reply.h: the answer to one request: status, headers, and a JSON body that is written once, at the end.
  *
- * One reply serves a process: reply_begin() empties it for the next request and keeps its memory. A handler says what the
- * answer is; a later call replaces an earlier one whole, but for the identity (X-Request-Id, X-Onejob-*). */
+ * One reply serves a process: reply_begin() empties it for the next request and keeps its memory. A handler says what
+ * the answer is; a later call replaces an earlier one whole, but for the identity (X-Request-Id, X-Onejob-*). */
 #ifndef API_REPLY_H
 #define API_REPLY_H
 

@@ -1,4 +1,4 @@
-/* route.c: the routes as rows. A right belongs in the row, and so does what a handler needs: no handler checks it again. */
+/* route.c: the routes as rows. A right belongs in the row, and so does what a handler needs: none checks it again. */
 #include "api/route.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum who {
 	WHO_ANYONE,	/* no token */
-	WHO_STATEMENT,	/* a caller; the handler's own statement checks it, so that a good request costs no look-up more */
+	WHO_STATEMENT,	/* a caller; the handler's own statement checks it, so that a good request costs one look-up */
 	WHO_CALLER,
 	WHO_OPERATOR,
 	WHO__MAX
@@ -190,7 +190,8 @@ static bool take_json(struct call *call, const struct route *row, struct reply *
 	if (request->body_len == 0 && !(row->needs & BODY_REQUIRED))
 		return true;
 	if (!request_is_json(request)) {
-		reply_problem(reply, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json, sent once.");
+		reply_problem(reply, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+			      "Content-Type must be application/json, sent once.");
 		return false;
 	}
 	rc = json_parse(request->body, request->body_len, INTENT_DEPTH_MAX, &call->doc, &error);

@@ -1,4 +1,5 @@
-/* rows.h: pages of lists, and the rows that only operators see, as JSON. Each returns a new object, or NULL without memory. */
+/* rows.h: pages of lists, and the rows that only operators see, as JSON. Each returns a new object, or NULL without
+ * memory. */
 #ifndef API_ROWS_H
 #define API_ROWS_H
 

@@ -15,7 +15,7 @@
 #include "base/rc.h"
 #include "base/text.h"
 
-enum json_type {
+enum json_kind {
 	JSON_NULL,
 	JSON_FALSE,
 	JSON_TRUE,
@@ -47,7 +47,7 @@ struct json_value {
 	uint32_t name_len;
 	uint32_t name_offset;	/* of a member: where its name's opening quote stands in the text */
 	uint32_t count;		/* JSON_ARRAY, JSON_OBJECT: how many children */
-	enum json_type type;
+	enum json_kind type;
 };
 
 /* Of two flaws the first in the text is told. */

@@ -152,7 +152,7 @@ static bool scan_string(struct scan *s, struct json_value *value)
 }
 
 static bool scan_word(struct scan *s, struct json_value *value, const char *word,
-		      enum json_type type)
+		      enum json_kind type)
 {
 	value->type = type;
 	return json_token_word(&s->in, word);

@@ -1,7 +1,5 @@
 /* view.h: a row as the JSON that clients, operators and `onejob --json` see; written with json-c.
- *
- * json-c and base/json.h both define `enum json_type`, so that no file can include the two. This header names json-c's
- * object only: a caller that works on it includes <json-c/json.h>, one that reads a body includes base/json.h. */
+ * */
 #ifndef CORE_VIEW_H
 #define CORE_VIEW_H
 

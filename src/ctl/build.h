@@ -1,5 +1,4 @@
-/* build.h: what --json prints, put together with json-c but without its header: that and
- * base/json.h can't stand in one file.
+/* build.h: what --json prints, put together with json-c.
  *
  * NULL is an object that ran out of memory; adding to it lets go of what was to be added, so that
  * one question at the end is enough: ctl_print_json() asks it. A JSON null is build_null(). */

@@ -24,7 +24,7 @@
 
 /* A value in the test's own terms. A number is digits * 10^exponent; a string is code points. */
 struct tree {
-	enum json_type type;
+	enum json_kind type;
 	bool negative;
 	char digits[DIGITS_MAX + 1];
 	int exponent;
@@ -70,7 +70,7 @@ static uint32_t random_point(void)
 	return point;
 }
 
-static struct tree *new_tree(enum json_type type)
+static struct tree *new_tree(enum json_kind type)
 {
 	struct tree *tree = calloc(1, sizeof *tree);
 
@@ -132,7 +132,7 @@ static bool name_taken(const struct tree *object, const struct tree *name)
 
 static struct tree *random_tree(int depth)
 {
-	struct tree *tree = new_tree(depth == 0 ? JSON_OBJECT : (enum json_type)below(JSON__MAX));
+	struct tree *tree = new_tree(depth == 0 ? JSON_OBJECT : (enum json_kind)below(JSON__MAX));
 
 	if (tree->type == JSON_STRING || tree->type == JSON_NUMBER) {
 		bool string = tree->type == JSON_STRING;

@@ -300,7 +300,8 @@ static char *metadata_body(size_t members, size_t bytes)
 static void metadata_has_limits(void **state)
 {
 	static const struct { size_t members; size_t bytes; bool taken; } rows[] = {
-		{ 64, 10, true }, { 65, 10, false }, { 64, 256, true }, { 64, 257, false }, { 1, 16384, true }, { 1, 16385, false },
+		{ 64, 10, true },   { 65, 10, false },	 { 64, 256, true },
+		{ 64, 257, false }, { 1, 16384, true }, { 1, 16385, false },
 	};
 
 	(void)state;

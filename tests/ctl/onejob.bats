@@ -1,34 +1,22 @@
 #!/usr/bin/env bats
-# The operator's command on a running stack: `. DIR/env` first, which says where the database, the API and the print
-# shop are. Leaves the stack's own providers alone; what it makes has a name of its own.
+# The operator's command on a stack of its own.
 
-bats_require_minimum_version 1.5.0
+load ../e2e/stack
 
 setup_file() {
 	local name
 
+	stack_up
 	for name in ONEJOB_DEFAULTS_FILE ONEJOB_URL ONEJOB_TOKEN PRINTSHOP_URL; do
-		[ -n "${!name-}" ] || { echo "$name isn't set: . DIR/env first" >&2; return 1; }
+		[ -n "${!name-}" ] || { echo "DIR/env doesn't set $name" >&2; return 1; }
 	done
 	export MINE=bats-$$-$RANDOM
 	printf '{"url": "%s/%s/reset", "retry": {"base_ms": 86400000, "max_ms": 86400000}}' "$PRINTSHOP_URL" "$MINE" |
 		onejob provider put "$MINE" -
 }
 
-# Nothing is left that a doctor would find. Jobs first: a settled attempt would let its job start another.
 teardown_file() {
-	local id state
-
-	for id in $(onejob job list --provider "$MINE" --limit 200 --json | jq -r '.jobs[].id'); do
-		onejob job cancel "$id" >/dev/null 2>&1 || true	# some have succeeded
-	done
-	for state in unknown released; do
-		for id in $(onejob attempt list --state "$state" --limit 200 --json |
-			jq -r --arg p "$MINE" '.attempts[] | select(.provider == $p) | .id'); do
-			onejob attempt settle "$id" cancelled >/dev/null
-		done
-	done
-	onejob provider delete "$MINE"
+	stack_down
 }
 
 has() { # PATTERN: the last output has it

@@ -60,8 +60,8 @@ int ask(const struct ask *what)
 	build(&envp, what);
 	request_read(&request, envp.list);
 	if (what->body || what->body_state != BODY_WHOLE)
-		request_take_body(&request, what->body ? what->body : "",
-				  what->body && !what->body_len ? strlen(what->body) : what->body_len, what->body_state);
+		request_take_body(&request, what->body ? what->body : "", what->body ? strlen(what->body) : 0,
+				  what->body_state);
 	route_answer(&api, &request, &reply);
 	free(body);
 	body = calloc(1, reply.body_len + 1);
@@ -91,7 +91,8 @@ const char *answer_header(const char *name)
 			continue;
 		if (found)
 			fail_msg("%s comes twice", name);
-		snprintf(value, sizeof value, "%.*s", (int)(strstr(line, "\r\n") - line - (long)len - 2), line + len + 2);
+		line += len + 2;
+		snprintf(value, sizeof value, "%.*s", (int)strcspn(line, "\r"), line);
 		found = value;
 	}
 	return found;

@@ -17,7 +17,6 @@ struct ask {
 	const char *key;		/* the Idempotency-Key's value; NULL: none */
 	const char *type;		/* "": none */
 	const char *body;
-	size_t body_len;		/* 0: its strlen */
 	enum body_state body_state;
 	bool trust_owner;
 	const char *more[ASK_MORE_MAX];	/* further parameters: "HTTP_IF_MATCH=*" */

@@ -124,8 +124,8 @@ enum rc job_store_get(struct db *db, const struct caller *caller, const struct i
 	return fake.get;
 }
 
-enum rc job_store_list(struct db *db, const struct identity *who, const struct job_filter *filter, struct job **jobs_out,
-		       size_t *len_out, bool *more_out)
+enum rc job_store_list(struct db *db, const struct identity *who, const struct job_filter *filter,
+		       struct job **jobs_out, size_t *len_out, bool *more_out)
 {
 	(void)db;
 	(void)who;
@@ -248,8 +248,8 @@ void attempt_list_free(struct attempt *attempts, size_t len)
 	free(attempts);
 }
 
-enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out, size_t *len_out,
-			bool *more_out)
+enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out,
+			size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(before, limit);

@@ -117,7 +117,8 @@ lacks() {
 	ask -X PUT -H 'X-Twice: 1' -H 'x-twice: 2' -d second "$SHOP/laser"
 	run -0 curl -sS "$SHOP/shop/requests?printer=inkjet"
 	says '"method":"POST","path":"/inkjet/honour"' '"key":"\"a\""' '"traceparent":"00-1-2-03"' \
-		'"user_agent":"onejob/1"' '"body":"{\"copies\":1}&first \"é\""' '"whole":true' '"content-type":"application/json"'
+		'"user_agent":"onejob/1"' '"body":"{\"copies\":1}&first \"é\""' '"whole":true' \
+		'"content-type":"application/json"'
 	lacks laser
 	run -0 curl -sS "$SHOP/shop/requests"
 	says '"method":"PUT","path":"/laser"' '"x-twice":"1, 2"'
