@@ -69,9 +69,11 @@ static void register_anew(struct desk *d)
 	d->renew_at_ms = clock_monotonic_ms() + d->orders.lease_s * 1000 / 3;
 }
 
-static void lease_is_over(struct desk *d)
+/* A new id is taken, and the old lease runs out: whoever finds it calls what is left under it unknown. What is on its way under
+ * the old id still settles when it comes back. */
+static void give_up_id(struct desk *d, const char *why)
 {
-	log_warning("poller.lease", "it had run out; others may call this poller's attempts unknown");
+	log_warning("poller.lease", "%s; a new id is taken", why);
 	d->registered = false;
 }
 
@@ -90,7 +92,7 @@ static void keep_lease(struct desk *d)
 		d->renew_at_ms = now_ms + d->orders.lease_s * 1000 / 3;
 		break;
 	case RC_NOT_FOUND:
-		lease_is_over(d);
+		give_up_id(d, "it had run out");
 		break;
 	case RC_CONFLICT:
 	case RC_RETRY:
@@ -152,8 +154,10 @@ static void claim(struct desk *d, size_t room)
 	d->look_at_ms = before_ms + d->orders.poll_ms;
 	d->more = rc == RC_OK && claims.len == max;
 	if (rc == RC_NOT_FOUND)
-		lease_is_over(d);
-	else if (rc != RC_OK)
+		give_up_id(d, "it had run out");
+	else if (rc == RC_UNCERTAIN)	/* there may be attempts that nobody sends: only a lease that ends frees them */
+		give_up_id(d, "the answer to a claim was lost");
+	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		say_trouble(d);
 	else if (claims.len > 0)
 		hand_out(d, &claims, before_ms);

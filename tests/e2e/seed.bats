@@ -13,7 +13,8 @@ setup_file() {
 	provider once /once/echo
 	provider laser /laser
 	provider slow /slow/stall '"timeout_ms":400,"retry":{"base_ms":1,"max_ms":1}'
-	provider late "/late/stall/body=%22$LATE%22" '"timeout_ms":300000'
+	provider late /late '"timeout_ms":300000'
+	mode late "stall,body=%22$LATE%22"	# not in the provider's URL, which the database has
 	freeze
 }
 
@@ -239,6 +240,7 @@ loses() {
 	refused 409 attempt-lost
 	is 'the row of the job' "$(rows_of_job "$job")" "$before"
 	loses "$second" "$payload" "$attempt"
+	grep -qF "the primary was first" <(dump onejob)	# what is looked for below would be found
 	nowhere fallback-late-31cc09
 }
 

@@ -45,7 +45,7 @@ unsigned int raw_try(MYSQL *mysql, const char *format, ...) __attribute__((forma
 uint64_t raw_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *raw_text(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* until the 8th next call */
 
-/* Until the query's number is at least `least`, or half a minute has passed, which fails the test. */
+/* Until the query's number is at least `least`, or some seconds have passed, which fails the test. */
 void raw_until(uint64_t least, const char *query);
 #define LOCK_WAITS "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
 
