@@ -249,6 +249,7 @@ static struct json_object *job_object(const struct job *job, bool whole)
 	put(&b, "in_doubt", json_object_new_boolean(job->in_doubt));
 	put_time(&b, "not_before", job->not_before_us);
 	put_time(&b, "expires_at", job->expires_us);
+	put_time(&b, "deadline_at", job->deadline_us);
 	put_time(&b, "created_at", job->created_us);
 	put_time(&b, "updated_at", job->updated_us);
 	put_time(&b, "purged_at", job->purged_us);

@@ -61,7 +61,7 @@ static void a_job_shows_every_member_in_order(void **state)
 	      "\"idempotency_key\":\"k \\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
 	      "\"input\":{\"u\": \"a\\/b\", \"n\":1.00},\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,"
 	      "\"completed_by\":null,\"result\":null,\"error\":null,\"advice\":\"wait\",\"in_doubt\":false,"
-	      "\"not_before\":null,\"expires_at\":null,\"created_at\":\"" AT "\",\"updated_at\":\"" AT "\","
+	      "\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT "\",\"updated_at\":\"" AT "\","
 	      "\"purged_at\":null,\"attempts\":[]}");
 	job_release(&job);
 }
@@ -75,7 +75,7 @@ static void a_row_of_a_list_leaves_out_input_result_and_attempts(void **state)
 	      "{\"id\":\"" JOB_ID "\",\"state\":\"queued\",\"version\":0,\"owner\":\"alice\","
 	      "\"idempotency_key\":\"k \\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
 	      "\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,\"completed_by\":null,\"error\":null,"
-	      "\"advice\":\"wait\",\"in_doubt\":false,\"not_before\":null,\"expires_at\":null,\"created_at\":\"" AT "\","
+	      "\"advice\":\"wait\",\"in_doubt\":false,\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT "\","
 	      "\"updated_at\":\"" AT "\",\"purged_at\":null}");
 	job_release(&job);
 }

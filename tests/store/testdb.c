@@ -194,10 +194,11 @@ struct id job_new(struct a_job job)
 	raw_run(here.raw,
 		"INSERT INTO jobs SET id = %s, owner = '%s', idempotency_key = %s, fingerprint = REPEAT('f', 32), provider = '%s', "
 		"next_provider = '%s', input = '%s', state = '%s', version = %llu, max_attempts = 3, attempts_allowed = %u, "
-		"attempt_count = %u, run_after = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), updated_at = UTC_TIMESTAMP(6)%s%s",
+		"attempt_count = %u, run_after = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), updated_at = UTC_TIMESTAMP(6)",
 		x(&id), job.owner ? job.owner : "ann", job.key ? key : x(&id), provider, provider, job.input ? job.input : "{}",
-		job_state_name(job.state), (unsigned long long)job.version, job.allowed ? job.allowed : 3, job.count,
-		job.more ? ", " : "", job.more ? job.more : "");
+		job_state_name(job.state), (unsigned long long)job.version, job.allowed ? job.allowed : 3, job.count);
+	if (job.more)
+		raw_run(here.raw, "UPDATE jobs SET %s WHERE id = %s", job.more, x(&id));
 	return id;
 }
 
@@ -207,10 +208,11 @@ struct id attempt_new(struct an_attempt attempt)
 
 	raw_run(here.raw,
 		"INSERT INTO attempts SET id = %s, job_id = %s, number = %u, provider = '%s', provider_version = 1, generation = 0, "
-		"state = '%s', version_read = %llu, started_at = UTC_TIMESTAMP(6)%s%s",
+		"state = '%s', version_read = %llu, started_at = UTC_TIMESTAMP(6)",
 		x(&id), x(attempt.job), attempt.number ? attempt.number : 1, attempt.provider ? attempt.provider : "press",
-		attempt_state_name(attempt.state), (unsigned long long)attempt.version_read, attempt.more ? ", " : "",
-		attempt.more ? attempt.more : "");
+		attempt_state_name(attempt.state), (unsigned long long)attempt.version_read);
+	if (attempt.more)
+		raw_run(here.raw, "UPDATE attempts SET %s WHERE id = %s", attempt.more, x(&id));
 	return id;
 }
 
