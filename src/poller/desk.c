@@ -41,8 +41,7 @@ struct desk {
 	struct errand_list unsettled;
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, trouble_until_ms;
-	bool more;		/* the last claim was full: there may be more */
-	bool crowded;		/* the last claim found something: what is settled makes room for more */
+	bool more;		/* the last claim was full, or room was made since: look again without waiting */
 };
 
 static void say_trouble(struct desk *d)
@@ -158,7 +157,6 @@ static void claim(struct desk *d, size_t room)
 
 	d->look_at_ms = before_ms + d->orders.poll_ms;
 	d->more = rc == RC_OK && claims.len == max;
-	d->crowded = rc == RC_OK && claims.len > 0;
 	if (rc == RC_NOT_FOUND)
 		give_up_id(d, "it had run out");
 	else if (rc == RC_UNCERTAIN)	/* there may be attempts that nobody sends: only a lease that ends frees them */
@@ -167,7 +165,8 @@ static void claim(struct desk *d, size_t room)
 		say_trouble(d);
 	else if (claims.len > 0)
 		hand_out(d, &claims, before_ms);
-	if (rc == RC_OK && claims.len == 0 && d->orders.once)
+	/* What is on its way may hold the place of what is due. */
+	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max && d->unsettled.len == 0)
 		desk_stop_claiming(d);
 }
 
@@ -269,7 +268,7 @@ static void settle(struct desk *d)
 	if (d->unsettled.len == 0 || in_trouble(d))
 		return;
 	if (settle_some(d))
-		d->more = d->more || d->crowded;
+		d->more = true;
 	else
 		say_trouble(d);
 }

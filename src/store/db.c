@@ -156,6 +156,23 @@ static MYSQL *handle_new(const char *defaults_file)
 	return mysql;
 }
 
+/* A server that gets more than it takes closes the connection, which could not be told from one that is gone. */
+static bool learn_packet_max(struct db *db)
+{
+	MYSQL_RES *result;
+	MYSQL_ROW row = NULL;
+
+	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet") != 0)
+		return false;
+	result = mysql_store_result(db->mysql);
+	if (result)
+		row = mysql_fetch_row(result);
+	if (row && row[0])
+		db->packet_max = strtoull(row[0], NULL, 10);
+	mysql_free_result(result);
+	return row != NULL;
+}
+
 enum rc db_ready(struct db *db)
 {
 	if (db->mysql)
@@ -168,6 +185,8 @@ enum rc db_ready(struct db *db)
 	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
 		if (mysql_query(db->mysql, session[i]) != 0)
 			goto fail;
+	if (!learn_packet_max(db))
+		goto fail;
 	return RC_OK;
 fail:
 	(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect", false);

@@ -24,6 +24,7 @@ struct db {
 	MYSQL *mysql;		/* NULL: not connected */
 	const char *defaults_file;
 	bool in_transaction;
+	uint64_t packet_max;	/* bytes that the server takes in one statement */
 	unsigned int error_no;
 	char error[512];
 	char versions[128];

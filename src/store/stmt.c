@@ -1,6 +1,7 @@
 #include "store/stmt.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #define COLUMNS_MAX 48
 #define CELL_BYTES 256	/* longer values are fetched again at their full length */
 #define SQL_TEXT_MAX 65536
+#define PACKET_SLACK 1024	/* the head of a statement's execution */
+#define PACKET_SLACK_PER_VALUE 16
 #define TIME_LEN 26	/* 2026-12-01 22:40:47.123456 */
 
 /* A value as bound: a number, or bytes. */
@@ -286,6 +289,15 @@ void bind_time(struct stmt *st, int64_t us)
 	bind->length = &value->len;
 }
 
+static bool fits_packet(const struct stmt *st)
+{
+	uint64_t bytes = PACKET_SLACK;
+
+	for (unsigned int i = 0; i < st->params; i++)
+		bytes += (st->binds[i].length ? *st->binds[i].length : 0) + PACKET_SLACK_PER_VALUE;
+	return bytes <= st->db->packet_max;
+}
+
 enum rc stmt_run(struct stmt *st)
 {
 	if (st->rc != RC_OK)
@@ -293,6 +305,12 @@ enum rc stmt_run(struct stmt *st)
 	assert(st->bound == st->params);
 
 	bool sent = st->writes && !st->db->in_transaction;
+
+	if (!fits_packet(st)) {
+		log_error("database.packet", "statement=%s max_allowed_packet=%" PRIu64 ": raise it in the server",
+			  sql_name(st->id), st->db->packet_max);
+		return RC_INVALID;
+	}
 
 	if (st->params > 0 && mysql_stmt_bind_param(st->mysql_stmt, st->binds) != 0)
 		return failed(st, false);
