@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154,SC2155 # words and variables that stack.bash, front.bash and work.bash share
 # Time-outs and unknown outcomes, each through the whole product: what the provider does, what becomes of the attempt and the
 # job, how many requests there were, and what may start afterwards.
 

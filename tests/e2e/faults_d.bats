@@ -164,6 +164,13 @@ hang_up() {
 		has 'status' '^20[01]$' "$status"
 		is rows "$(rows_of_key "d02-race-$i")" 1
 	done
+	hold_key d02-held	# gone while its create is under way, so the worker answers a peer that has left
+	hang_up d02-held "$AWAY"
+	wait_for 10 inserts_wait 1
+	sql_let_go ROLLBACK
+	wait_for 10 stored d02-held 1
+	create d02-held "$AWAY"
+	is 'the repeat' "$status" 200
 	is 'the workers' "$(workers | sort)" "$before"
 }
 
@@ -464,12 +471,13 @@ one_line() {
 	local i args=()
 
 	for ((i = 0; i < 90; i++)); do
-		args+=(-o /dev/null "$URL2/healthz")
+		args+=(-o "$BATS_TEST_TMPDIR/$i" "$URL2/healthz")
 	done
-	curl -sS -Z --parallel-immediate --parallel-max 30 -w '%{http_code}\n' "${args[@]}" >"$BATS_TEST_TMPDIR/codes" 3>&-
+	curl -sS --no-progress-meter -i -Z --parallel-immediate --parallel-max 30 -w '%{http_code}\n' "${args[@]}" >"$BATS_TEST_TMPDIR/codes" 3>&-
 	is 'statuses' "$(sort -u "$BATS_TEST_TMPDIR/codes" | tr '\n' ' ')" '200 429 '
 	[ "$(grep -c 200 "$BATS_TEST_TMPDIR/codes")" -ge 50 ]
-	until at_second raw GET /healthz && [ "$status" = 429 ]; do :; done
+	headers=$(tr -d '\r' <"$(grep -l '^HTTP/1.1 429' "$BATS_TEST_TMPDIR"/[0-9]* | head -n 1)")
+	body=${headers#*$'\n\n'} headers=${headers%%$'\n\n'*} status=429
 	refused 429 too-many-requests
 	has 'Retry-After' '^[1-9][0-9]*$' "$(header Retry-After)"
 	# fifty at once are far from the limit of creates

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154,SC2155 # words and variables that stack.bash, front.bash and work.bash share
 # Queue and operations: pollers that die, freeze, disagree about the time or are told to stop; a queue that one owner floods.
 
 load stack

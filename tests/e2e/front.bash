@@ -51,7 +51,7 @@ burst() {
 	for ((i = 1; i <= $2; i++)); do
 		args+=(-o "$1/$i" "$ONEJOB_URL/v1/jobs")
 	done
-	curl -sS --max-time 60 -Z --parallel-immediate --parallel-max "$2" -w '%{http_code}\n' -H "Authorization: Bearer $ONEJOB_TOKEN" \
+	curl -sS --no-progress-meter --max-time 60 -Z --parallel-immediate --parallel-max "$2" -w '%{http_code}\n' -H "Authorization: Bearer $ONEJOB_TOKEN" \
 		-H 'Content-Type: application/json' -H "Idempotency-Key: \"$3\"" -d "$4" "${args[@]}" >"$1/codes" 3>&-
 }
 

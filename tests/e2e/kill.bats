@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154,SC2155 # words and variables that stack.bash, front.bash and work.bash share
 # Every process killed with -9 in the middle of load. Nothing acknowledged is lost, nothing is sent twice, and only what was on the
 # wire of a killed poller is in doubt afterwards.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154,SC2155 # words and variables that stack.bash, front.bash and work.bash share
 # The poller as a program: its options, its end, a database that goes and comes, leases that live as long as it does, and providers
 # and owners that don't hold each other back.
 

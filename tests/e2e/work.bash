@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # the stack's words and variables come from stack.bash
+# shellcheck shell=bash disable=SC2034,SC2154 # the stack's words and variables come from stack.bash
 # More words for the tests of the poller's work. `load stack`, `load front`, then `load work`.
 
 # start NAME MODES [MEMBERS of the provider] [MEMBERS of the job]: a provider of its own at a printer of its own, and a job
