@@ -124,6 +124,8 @@ void attempt_release(struct attempt *attempt)
 {
 	blob_release(&attempt->detail);
 	blob_release(&attempt->note);
+	blob_release(&attempt->reference);
+	blob_release(&attempt->last_answer);
 	*attempt = (struct attempt){ 0 };
 }
 

@@ -85,6 +85,10 @@ struct attempt {
 	struct blob note;		/* an operator's */
 	int64_t started_us;
 	int64_t finished_us;		/* 0: not yet */
+	struct blob reference;		/* the provider's own name for the work */
+	uint32_t asked;			/* how often the provider was asked what became of it */
+	int64_t next_ask_us;		/* 0: nobody asks */
+	struct blob last_answer;	/* in words */
 };
 
 struct job {

@@ -215,12 +215,12 @@ bool outcome_settles_resend(const struct outcome *outcome)
 {
 	switch (outcome->kind) {
 	case OUTCOME_RESULT:
-	case OUTCOME_ACCEPTED:
 		return true;
 	case OUTCOME_FAILED:
 		return outcome->by_row || outcome->reason == REASON_CONTRACT_VIOLATION || outcome->reason == REASON_TOO_LARGE;
 	case OUTCOME_RETRY:
 		return outcome->by_row;
+	case OUTCOME_ACCEPTED:	/* still at work */
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
 		break;

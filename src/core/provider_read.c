@@ -383,6 +383,11 @@ static bool names_reference(const char *url)
 	return url && (fill_names(url, strlen(url), &broken) & 1u << FILL_REFERENCE);
 }
 
+bool provider_def_needs_reference(const struct provider_def *def)
+{
+	return names_reference(def->status_url);
+}
+
 /* A URL that names the provider's reference needs a row that says where it is. */
 static void check_reference(struct reading *in, const char *object, const char *url)
 {

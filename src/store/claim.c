@@ -3,14 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
-#include "core/flaws.h"
+#include "store/definition.h"
 #include "store/stmt.h"
 
 #define PROVIDERS_MAX 256
 #define OWNERS_MAX 64
-#define DEFINITION_DEPTH 16
 
 struct owner {
 	unsigned char bytes[OWNER_MAX];
@@ -68,9 +66,6 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_CLAIM);
 	struct blob definition = { 0 };
-	struct json_doc *doc = NULL;
-	struct json_error error;
-	struct flaws flaws;
 
 	bind_str(st, name);
 	enum rc rc = stmt_run(st);
@@ -86,16 +81,11 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 
 	*room_out = busy < most ? most - busy : 0;
 	stmt_done(st);
-	flaws_init(&flaws);
-	rc = read ? json_parse(definition.bytes, definition.len, DEFINITION_DEPTH, &doc, &error) : RC_FAULT;
-	if (rc == RC_OK)
-		rc = provider_def_read(json_root(doc), def_out, &flaws);
+	rc = read ? definition_read(&definition, def_out) : RC_FAULT;
 	if (rc == RC_INVALID) {	/* written by hand, or by a newer program: its jobs wait, the others go on */
 		log_error("provider.unreadable", "provider=%s version=%u", name, *version_out);
 		rc = RC_NOT_FOUND;
 	}
-	flaws_release(&flaws);
-	json_free(doc);
 	free(definition.bytes);
 	return rc;
 }

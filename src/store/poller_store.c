@@ -5,6 +5,7 @@
 #include "store/stmt.h"
 
 #define REAP_MAX 256
+#define REAPED_ASK_MS 1000	/* whether it can be asked about at all shows when it is */
 
 enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid, uint32_t lease_s)
 {
@@ -51,7 +52,8 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 			break;
 		struct word *word = &words[(*len_out)++];
 
-		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST };
+		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST,
+					.ask_after_ms = REAPED_ASK_MS };
 		(void)col_id(st, &word->attempt_id);
 		(void)col_id(st, &word->job_id);
 	}

@@ -64,7 +64,10 @@ static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool 
 
 	attempt->started_us = col_time(st);
 	attempt->finished_us = col_time(st);
-	return ok;
+	ok = ok && col_blob(st, &attempt->reference);
+	attempt->asked = (uint32_t)col_u64(st);
+	attempt->next_ask_us = col_time(st);
+	return ok && col_blob(st, &attempt->last_answer);
 }
 
 static bool add_attempt(struct job *job, const struct attempt *attempt)

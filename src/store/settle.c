@@ -166,12 +166,36 @@ static enum rc attempt_note(struct db *db, const struct word *word, enum sql id)
 	return run_guarded(st);
 }
 
-static enum rc attempt_plain(struct db *db, const struct word *word, enum sql id)
+static void bind_ms(struct stmt *st, int64_t ms)
 {
-	struct stmt *st = db_stmt(db, id);
+	if (ms < 0)
+		bind_null(st);
+	else
+		bind_u64(st, (uint64_t)ms * 1000);
+}
 
-	if (id == SQL_ATTEMPT_LOSE_TRACK)
-		bind_seen(st, word);
+static enum rc attempt_acknowledge(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_ACKNOWLEDGE);
+
+	bind_str(st, phase_name(word->phase));
+	if (word->http_status)
+		bind_u64(st, word->http_status);
+	else
+		bind_null(st);
+	bind_str(st, word->reference);
+	bind_ms(st, word->overdue_ms);
+	bind_ms(st, word->ask_after_ms);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc attempt_lose_track(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_LOSE_TRACK);
+
+	bind_seen(st, word);
+	bind_ms(st, word->ask_after_ms);
 	bind_id(st, &word->attempt_id);
 	return run_guarded(st);
 }
@@ -179,8 +203,8 @@ static enum rc attempt_plain(struct db *db, const struct word *word, enum sql id
 static enum rc move_attempt(struct db *db, const struct word *word, const struct move *move)
 {
 	switch (move->attempt_to) {
-	case ATTEMPT_RUNNING:   return attempt_plain(db, word, SQL_ATTEMPT_ACKNOWLEDGE);
-	case ATTEMPT_UNKNOWN:   return attempt_plain(db, word, SQL_ATTEMPT_LOSE_TRACK);
+	case ATTEMPT_RUNNING:   return attempt_acknowledge(db, word);
+	case ATTEMPT_UNKNOWN:   return attempt_lose_track(db, word);
 	case ATTEMPT_RELEASED:  return attempt_note(db, word, SQL_ATTEMPT_RELEASE);
 	case ATTEMPT_CANCELLED: return attempt_note(db, word, SQL_ATTEMPT_CANCEL);
 	case ATTEMPT_SUCCEEDED: return attempt_end(db, word, SQL_ATTEMPT_SUCCEED);

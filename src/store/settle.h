@@ -35,6 +35,9 @@ struct word {
 	bool effect_done;	/* ON_FAILURE: done, but unusable */
 	int64_t delay_ms;	/* ON_FAILURE, ON_CANCEL with a retry: back-off; see backoff.h */
 	int64_t retry_after_ms;	/* ON_FAILURE: what the provider said, kept for its next attempt; -1 none */
+	const char *reference;	/* ON_ACKNOWLEDGED: the provider's name for the work, or NULL */
+	uint32_t overdue_ms;	/* ON_ACKNOWLEDGED: unknown from then on */
+	int64_t ask_after_ms;	/* ON_ACKNOWLEDGED, ON_TRACK_LOST: when to ask the provider; -1: as it was */
 };
 
 enum settled {

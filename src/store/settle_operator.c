@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "core/backoff.h"
 #include "core/provider_def.h"
+#include "store/definition.h"
 #include "store/rows.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
-
-#define DEFINITION_DEPTH 16
 
 struct hand {
 	struct word word;
@@ -20,22 +19,14 @@ struct hand {
 static int64_t delay_by(const struct blob *definition, uint32_t tries)
 {
 	struct provider_def def;
-	struct json_doc *doc;
-	struct json_error error;
-	struct flaws flaws;
 	uint32_t random;
-	int64_t delay_ms = 0;
 
-	if (json_parse(definition->bytes, definition->len, DEFINITION_DEPTH, &doc, &error) != RC_OK)
+	if (definition_read(definition, &def) != RC_OK)
 		return 0;
-	flaws_init(&flaws);
-	if (provider_def_read(json_root(doc), &def, &flaws) == RC_OK) {
-		clock_random(&random, sizeof random);
-		delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
-		provider_def_release(&def);
-	}
-	flaws_release(&flaws);
-	json_free(doc);
+	clock_random(&random, sizeof random);
+	int64_t delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
+
+	provider_def_release(&def);
 	return delay_ms;
 }
 
@@ -81,7 +72,7 @@ static enum changed changed_by(enum settled verdict)
 static enum rc lose_lease(struct db *db, const struct locked_job *job, const struct hand *hand, struct facing *facing)
 {
 	struct word lost = { .attempt_id = hand->word.attempt_id, .job_id = hand->word.job_id, .event = ON_TRACK_LOST,
-			     .by = BY_POLLER, .reason = REASON_POLLER_LOST };
+			     .by = BY_POLLER, .reason = REASON_POLLER_LOST, .ask_after_ms = 0 };
 	enum settled verdict;
 	enum rc rc = settle_locked(db, job, &lost, facing, &verdict);
 

@@ -13,7 +13,7 @@
 	"j.created_at, j.updated_at, j.error_reason, j.error_detail, j.error_attempt_id, j.effect_done, "
 #define ATTEMPT_COLUMNS                                                                                                \
 	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, a.version_read, a.detail, " \
-	"a.note, a.started_at, a.finished_at"
+	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, a.last_answer"
 #define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
 #define JOB_LIST_ROW                                                                                                   \
 	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                                                  \
@@ -38,7 +38,8 @@
 
 #define ATTEMPT_WRITE                                                                                                  \
 	"UPDATE attempts SET phase = ?, reason = ?, http_status = ?, detail = ?, note = COALESCE(?, note), "         \
-	"retry_at = IF(? IS NULL, retry_at, NOW(6) + INTERVAL ? MICROSECOND), finished_at = NOW(6), "
+	"retry_at = IF(? IS NULL, retry_at, NOW(6) + INTERVAL ? MICROSECOND), finished_at = NOW(6), "                            \
+	"next_ask_at = NULL, overdue_at = NULL, "
 
 /* Settled, and nothing of it is still out. */
 #define PURGEABLE                                                                                                      \
@@ -152,8 +153,10 @@ static const struct {
 	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n WHERE n.job_id = a.job_id "
 	    "AND n.provider = a.provider) FROM attempts a WHERE a.id = ? AND a.job_id = ?"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
-	ROW(SQL_ATTEMPT_ACKNOWLEDGE, "UPDATE attempts SET state = 'running', claimed_by = NULL WHERE id = ? "
-				     "AND state = 'starting'"),
+	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
+	    "UPDATE attempts SET state = 'running', phase = ?, http_status = ?, reference = ?, overdue_at = NOW(6) + "
+	    "INTERVAL ? MICROSECOND, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND, claimed_by = NULL WHERE id = ? "
+	    "AND state = 'starting'"),
 	ROW(SQL_ATTEMPT_SUCCEED, ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
 					       "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ATTEMPT_DISCARD, ATTEMPT_WRITE "state = 'discarded' WHERE id = ? "
@@ -162,12 +165,14 @@ static const struct {
 					    "AND state IN ('starting','running','unknown','released')"),
 	/* The end of hearing is not the end of the attempt: finished_at stays empty. */
 	ROW(SQL_ATTEMPT_LOSE_TRACK,
-	    "UPDATE attempts SET state = 'unknown', phase = ?, reason = ?, http_status = ?, detail = ?, "
+	    "UPDATE attempts SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
+	    "detail = ?, next_ask_at = COALESCE(NOW(6) + INTERVAL ? MICROSECOND, next_ask_at), overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
-	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts SET state = 'released', note = COALESCE(?, note) WHERE id = ? "
+	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
 				 "AND state IN ('running','unknown')"),
 	ROW(SQL_ATTEMPT_CANCEL,
-	    "UPDATE attempts SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6) WHERE id = ? "
+	    "UPDATE attempts SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), next_ask_at = NULL, "
+	    "overdue_at = NULL WHERE id = ? "
 	    "AND state IN ('running','unknown','released')"),
 	ROW(SQL_ATTEMPT_RETRY_AT, "SELECT MAX(retry_at) FROM attempts WHERE job_id = ? AND provider = ?"),
 	ROW(SQL_ATTEMPT_TRIES, "SELECT COUNT(*) FROM attempts WHERE job_id = ? AND provider = ?"),
@@ -177,6 +182,23 @@ static const struct {
 	ROW(SQL_ATTEMPT_LOST_LEASES,
 	    "SELECT a.id, a.job_id FROM attempts a LEFT JOIN pollers p ON p.id = a.claimed_by WHERE a.state = 'starting' "
 	    "AND (p.id IS NULL OR p.lease_until < NOW(6)) LIMIT 256"),
+
+	ROW(SQL_ATTEMPT_GET, "SELECT " ATTEMPT_COLUMNS ", p.definition FROM attempts a LEFT JOIN providers p "
+			     "ON p.name = a.provider WHERE a.id = ?"),
+
+	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY overdue_at LIMIT 256"),
+	ROW(SQL_ASK_LOCK, "SELECT id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ? "
+			  "FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_ASK_READ,
+	    "SELECT a.job_id, a.number, a.provider, a.provider_version, a.generation, a.reference, a.asked, j.traceparent, "
+	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM attempts a JOIN jobs j "
+	    "ON j.id = a.job_id LEFT JOIN providers p ON p.name = a.provider WHERE a.id = ?"),
+	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
+	ROW(SQL_ASK_BEGIN, "UPDATE attempts SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
+	ROW(SQL_ASK_STOP, "UPDATE attempts SET next_ask_at = NULL, last_answer = COALESCE(?, last_answer) WHERE id = ?"),
+	ROW(SQL_ASK_KEEP,
+	    "UPDATE attempts SET last_answer = ?, reference = COALESCE(?, reference), next_ask_at = NOW(6) + INTERVAL ? "
+	    "MICROSECOND WHERE id = ? AND state IN ('running','unknown','released')"),
 
 	ROW(SQL_RACE_ADD, "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
 			  "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
