@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/ask.h"
 #include "store/claim.h"
 #include "store/db.h"
 #include "store/settle.h"
@@ -16,6 +17,7 @@
 #define CLAIM_ROOM_MIN 32	/* fewer free slots than this wait for more, or for the next look */
 #define SETTLE_MAX 256
 #define REAP_MS 2000
+#define ASK_MS 500
 #define TROUBLE_MS 500		/* after the database refused */
 #define CLOSING_TRIES 20
 
@@ -37,8 +39,9 @@ struct desk {
 	bool registered;
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
+	struct errand_list kept;	/* answers that keep the doubt */
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
-	int64_t renew_at_ms, reap_at_ms, look_at_ms, trouble_until_ms;
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, trouble_until_ms;
 	bool more;		/* the last claim was full: there may be more */
 	int tries_left;
 };
@@ -107,32 +110,8 @@ static void keep_lease(struct desk *d)
 
 /* --- claiming */
 
-static struct errand_list errands_of(struct claim_list *claims, int64_t claimed_ms)
+static void hand_out(struct desk *d, struct errand_list list)
 {
-	struct errand_batch *batch = calloc(1, sizeof *batch);
-	struct errand_list list = { 0 };
-
-	if (!batch)
-		abort();	/* these attempts are on disk: their lease makes them unknown */
-	batch->claims = *claims;
-	batch->open = claims->len;
-	for (size_t i = 0; i < claims->len; i++) {
-		struct errand *errand = calloc(1, sizeof *errand);
-
-		if (!errand)
-			abort();
-		errand->batch = batch;
-		errand->claim = &batch->claims.list[i];
-		errand->claimed_ms = claimed_ms;
-		errand_push(&list, errand);
-	}
-	return list;
-}
-
-static void hand_out(struct desk *d, struct claim_list *claims, int64_t claimed_ms)
-{
-	struct errand_list list = errands_of(claims, claimed_ms);
-
 	pthread_mutex_lock(&d->lock);
 	d->in_hand += list.len;
 	errand_append(&d->claimed, &list);
@@ -160,15 +139,34 @@ static void claim(struct desk *d, size_t room)
 	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		say_trouble(d);
 	else if (claims.len > 0)
-		hand_out(d, &claims, before_ms);
+		hand_out(d, errands_of_claims(&claims, before_ms));
 	if (rc == RC_OK && claims.len == 0 && d->orders.once)
 		desk_stop_claiming(d);
 }
 
-static bool may_claim(struct desk *d, size_t *room_out)
+static size_t room_left(struct desk *d)
 {
 	pthread_mutex_lock(&d->lock);
 	size_t room = d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+
+	pthread_mutex_unlock(&d->lock);
+	return room;
+}
+
+static bool is_claiming(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	bool claiming = d->claiming;
+
+	pthread_mutex_unlock(&d->lock);
+	return claiming;
+}
+
+static bool may_claim(struct desk *d, size_t *room_out)
+{
+	size_t room = room_left(d);
+
+	pthread_mutex_lock(&d->lock);
 	bool claiming = d->claiming, idle = d->in_hand == 0;
 
 	pthread_mutex_unlock(&d->lock);
@@ -177,6 +175,24 @@ static bool may_claim(struct desk *d, size_t *room_out)
 		return false;
 	return clock_monotonic_ms() >= d->look_at_ms ||
 	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
+}
+
+/* Questions take slots like attempts; they wait while the queue fills them all. */
+static void ask(struct desk *d)
+{
+	struct ask_list asks;
+	size_t room = room_left(d);
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->ask_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+		return;
+	enum rc rc = ask_take(d->db, room, &asks);
+
+	d->ask_at_ms = rc == RC_OK && asks.len == ASK_MAX ? now_ms : now_ms + ASK_MS;
+	if (rc != RC_OK)
+		say_trouble(d);
+	else if (asks.len > 0)
+		hand_out(d, errands_of_asks(&asks, now_ms));
 }
 
 /* --- settling */
@@ -196,9 +212,9 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
 
 	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%.32s",
-		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->claim->number,
-		 errand->claim->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
-		 errand->claim->traceparent[0] ? errand->claim->traceparent + 3 : "-");
+		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->number,
+		 errand->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
+		 errand->traceparent[0] ? errand->traceparent + 3 : "-");
 }
 
 /* A batch that the database refuses as such is said word by word, so that one that can't be written holds up no other. */
@@ -208,7 +224,7 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
 	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
-		log_error("attempt.unsettled", "provider=%s bytes=%zu: kept as unknown", errand->claim->provider,
+		log_error("attempt.unsettled", "provider=%s bytes=%zu: kept as unknown", errand->provider,
 			  errand->word.result_len);
 		errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
@@ -255,16 +271,39 @@ static bool settle_some(struct desk *d)
 	return settle_each(d);
 }
 
+static bool note_kept(struct desk *d)
+{
+	for (struct errand *e; (e = d->kept.first);) {
+		const struct text *answer = &e->outcome.detail;
+		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
+		enum rc rc = ask_keep(d->db, &e->attempt_id, answer->len ? answer->bytes : NULL, reference, e->next_ask_ms);
+
+		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
+			return false;
+		errand_free(errand_pop(&d->kept));
+	}
+	return true;
+}
+
+static void sort_out(struct desk *d, struct errand_list *finished_list)
+{
+	for (struct errand *e; (e = errand_pop(finished_list));)
+		errand_push(e->keeps ? &d->kept : &d->unsettled, e);
+}
+
 static void settle(struct desk *d)
 {
+	struct errand_list back = { 0 };
+
 	pthread_mutex_lock(&d->lock);
-	errand_append(&d->unsettled, &d->finished);
+	errand_append(&back, &d->finished);
 	bool closing = d->closing;
 
 	pthread_mutex_unlock(&d->lock);
-	if (d->unsettled.len == 0 || in_trouble(d))
+	sort_out(d, &back);
+	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
 		return;
-	if (settle_some(d))
+	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
 		return;
 	d->tries_left -= closing;
 	say_trouble(d);
@@ -274,18 +313,20 @@ static void settle(struct desk *d)
 
 static void reap(struct desk *d)
 {
-	size_t reaped = 0, expired = 0;
+	size_t reaped = 0, expired = 0, overdue = 0;
 	int64_t now_ms = clock_monotonic_ms();
 
 	if (now_ms < d->reap_at_ms || in_trouble(d))
 		return;
 	d->reap_at_ms = now_ms + REAP_MS;
-	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK)
+	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK || ask_overdue(d->db, &overdue) != RC_OK)
 		say_trouble(d);
 	if (reaped > 0)
 		log_warning("poller.reaped", "attempts=%zu: their poller's lease ran out; they are unknown now", reaped);
 	if (expired > 0)
 		log_info("poller.expired", "jobs=%zu", expired);
+	if (overdue > 0)
+		log_warning("poller.overdue", "attempts=%zu: acknowledged, not answered by their deadline; unknown now", overdue);
 }
 
 /* --- the thread */
@@ -295,6 +336,8 @@ static int64_t next_due_ms(struct desk *d)
 {
 	int64_t due = d->reap_at_ms < d->renew_at_ms ? d->reap_at_ms : d->renew_at_ms;
 
+	if (d->claiming && d->ask_at_ms < due && d->in_hand < d->orders.in_flight_max)
+		due = d->ask_at_ms;
 	if (d->claiming && d->look_at_ms < due && d->in_hand < d->orders.in_flight_max)
 		due = d->look_at_ms;
 	return due < d->trouble_until_ms ? d->trouble_until_ms : due;
@@ -304,7 +347,7 @@ static bool finished(struct desk *d)
 {
 	if (d->claiming || d->in_hand > 0 || d->finished.len > 0)
 		return d->closing && d->tries_left <= 0;
-	return d->unsettled.len == 0 || (d->closing && d->tries_left <= 0);
+	return (d->unsettled.len == 0 && d->kept.len == 0) || (d->closing && d->tries_left <= 0);
 }
 
 /* Returns false when the desk is done. */
@@ -342,6 +385,7 @@ static void leave(struct desk *d)
 			  d->unsettled.len);
 	else if (d->registered && poller_leave(d->db, &d->id) != RC_OK)
 		log_warning("poller.leave", "the row stays until its lease is over");
+	errand_append(&d->unsettled, &d->kept);
 	for (struct errand *e; (e = errand_pop(&d->unsettled));)
 		errand_free(e);
 	pthread_mutex_lock(&d->lock);
@@ -361,6 +405,7 @@ static void *work(void *arg)
 		reap(d);
 		if (may_claim(d, &room))
 			claim(d, room);
+		ask(d);
 	} while (wait_for_news(d));
 	leave(d);
 	return NULL;

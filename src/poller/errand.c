@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/backoff.h"
+#include "core/status_read.h"
 
 void errand_push(struct errand_list *list, struct errand *errand)
 {
@@ -47,47 +48,111 @@ void errand_free(struct errand *errand)
 	if (!errand)
 		return;
 	outcome_release(&errand->outcome);
-	if (--errand->batch->open == 0) {
+	if (errand->batch && --errand->batch->open == 0) {
 		claim_list_free(&errand->batch->claims);
 		free(errand->batch);
 	}
+	if (errand->ask)
+		ask_release(errand->ask);
+	free(errand->ask);
 	free(errand);
+}
+
+/* Without memory the process ends: these attempts are on disk, and their lease makes them unknown. */
+static void *room(size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms)
+{
+	struct errand_batch *batch = room(sizeof *batch);
+	struct errand_list list = { 0 };
+
+	batch->claims = *claims;
+	batch->open = claims->len;
+	for (size_t i = 0; i < claims->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+		struct claim *claim = &batch->claims.list[i];
+
+		*errand = (struct errand){
+			.kind = ERRAND_SEND, .batch = batch, .job_id = claim->job_id, .attempt_id = claim->attempt_id,
+			.number = claim->number, .generation = claim->generation, .tries = claim->tries_here,
+			.provider = claim->provider, .def = claim->def, .input = &claim->input,
+			.traceparent = claim->traceparent, .budget_ms = claim->budget_ms, .claimed_ms = claimed_ms,
+		};
+		errand_push(&list, errand);
+	}
+	return list;
+}
+
+struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
+{
+	struct errand_list list = { 0 };
+
+	for (size_t i = 0; i < asks->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+		struct ask *ask = room(sizeof *ask);
+
+		*ask = asks->list[i];
+		*errand = (struct errand){
+			.kind = ask->kind == ASK_STATUS ? ERRAND_STATUS : ERRAND_RESEND, .ask = ask, .job_id = ask->job_id,
+			.attempt_id = ask->attempt_id, .number = ask->number, .generation = ask->generation,
+			.tries = ask->asked, .provider = ask->provider, .def = &ask->def, .input = &ask->input,
+			.traceparent = ask->traceparent, .reference = ask->reference.bytes, .budget_ms = ask->budget_ms,
+			.claimed_ms = taken_ms,
+		};
+		errand_push(&list, errand);
+	}
+	asks->len = 0;
+	ask_list_free(asks);
+	return list;
 }
 
 static struct word word_about(const struct errand *errand, enum attempt_event event)
 {
 	return (struct word){
-		.attempt_id = errand->claim->attempt_id,
-		.job_id = errand->claim->job_id,
+		.attempt_id = errand->attempt_id,
+		.job_id = errand->job_id,
 		.event = event,
 		.by = BY_POLLER,
 		.retry_after_ms = -1,
+		.ask_after_ms = -1,
 	};
 }
 
 static int64_t delay(const struct errand *errand, uint32_t random, int64_t retry_after_ms)
 {
-	const struct provider_def *def = errand->claim->def;
-
-	return backoff_ms(errand->claim->tries_here, def->retry_base_ms, def->retry_max_ms, random, retry_after_ms);
+	return backoff_ms(errand->tries, errand->def->retry_base_ms, errand->def->retry_max_ms, random, retry_after_ms);
 }
 
-void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
+/* The provider can be asked about it, now or once it has told its reference. */
+static bool can_ask(const struct errand *errand)
 {
-	struct outcome *o = &errand->outcome;
+	return errand->def->has_status || errand->def->key_honoured;
+}
+
+static void speak(struct errand *errand, uint32_t random)
+{
+	const struct outcome *o = &errand->outcome;
 	struct word *word = &errand->word;
 
-	if (outcome_of(seen, errand->claim->def, o) != RC_OK) {
-		*o = (struct outcome){ 0 };
-		errand_doubt(errand);
-		return;
-	}
 	*word = word_about(errand, ON_TRACK_LOST);
 	switch (o->kind) {
 	case OUTCOME_RESULT:
 		word->event = ON_RESULT;
 		word->result = o->result.bytes;
 		word->result_len = o->result.len;
+		break;
+	case OUTCOME_ACCEPTED:
+		word->event = ON_ACKNOWLEDGED;
+		word->reference = o->reference[0] ? o->reference : NULL;
+		word->overdue_ms = errand->def->accepted_deadline_ms;
+		word->ask_after_ms = errand->def->has_status ? delay(errand, random, o->retry_after_ms) : -1;
 		break;
 	case OUTCOME_RETRY:
 		word->retryable = true;
@@ -100,6 +165,7 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 		break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
+		word->ask_after_ms = can_ask(errand) ? delay(errand, random, -1) : -1;
 		break;
 	}
 	word->reason = o->reason;
@@ -109,8 +175,57 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 	word->detail = o->detail.len ? o->detail.bytes : NULL;
 }
 
+static void keep_doubt(struct errand *errand, uint32_t random)
+{
+	errand->keeps = true;
+	errand->next_ask_ms = delay(errand, random, -1);
+	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
+		errand->next_ask_ms = -1;
+}
+
+static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
+{
+	struct outcome *o = &errand->outcome;
+	enum rc rc;
+
+	switch (errand->kind) {
+	case ERRAND_STATUS:
+		rc = status_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN;
+		return rc;
+	case ERRAND_RESEND:
+		rc = outcome_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && outcome_settles_resend(o);
+		return rc;
+	case ERRAND_SEND:
+	case ERRAND_KIND__MAX:
+		break;
+	}
+	*settles_out = true;
+	return outcome_of(seen, errand->def, o);
+}
+
+void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
+{
+	bool settles;
+
+	if (judge(errand, seen, &settles) != RC_OK) {
+		errand->outcome = (struct outcome){ 0 };
+		errand_doubt(errand);
+	} else if (settles) {
+		speak(errand, random);
+	} else {
+		keep_doubt(errand, random);
+	}
+}
+
+/* A question that was never asked leaves all as it was. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random)
 {
+	if (errand->kind != ERRAND_SEND) {
+		keep_doubt(errand, random);
+		return;
+	}
 	errand->word = word_about(errand, ON_FAILURE);
 	errand->word.reason = REASON_NEVER_SENT;
 	errand->word.phase = PHASE_NOT_SENT;

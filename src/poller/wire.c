@@ -7,7 +7,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/callback.h"
 #include "provider/exchange.h"
+
+#define CALLBACK_MAX_BYTES 4096
 
 struct wire {
 	struct wire_orders orders;
@@ -172,25 +175,37 @@ static int64_t budget_left(const struct errand *errand)
 {
 	int64_t waited_ms = clock_monotonic_ms() - errand->claimed_ms;
 
-	if (errand->claim->budget_ms < 0)
+	if (errand->budget_ms < 0)
 		return EXCHANGE_NO_BUDGET;
-	return errand->claim->budget_ms > waited_ms ? errand->claim->budget_ms - waited_ms : 0;
+	return errand->budget_ms > waited_ms ? errand->budget_ms - waited_ms : 0;
 }
 
-static struct exchange_order order_of(const struct errand *errand, const char *key)
+static struct exchange_order order_of(const struct errand *errand, const char *key, const char *callback)
 {
-	const struct claim *claim = errand->claim;
-
 	return (struct exchange_order){
-		.def = claim->def,
-		.job_id = claim->job_id,
-		.attempt_id = claim->attempt_id,
-		.input = claim->input.bytes,
-		.input_len = claim->input.len,
+		.def = errand->def,
+		.job_id = errand->job_id,
+		.attempt_id = errand->attempt_id,
+		.input = errand->input->bytes,
+		.input_len = errand->input->len,
 		.provider_key = key,
-		.traceparent = claim->traceparent[0] ? claim->traceparent : NULL,
+		.traceparent = errand->traceparent[0] ? errand->traceparent : NULL,
 		.budget_ms = budget_left(errand),
+		.callback_url = callback,
+		.asks_status = errand->kind == ERRAND_STATUS,
+		.reference = errand->reference,
 	};
+}
+
+/* NULL where the deployment takes no callbacks. */
+static const char *make_callback(const struct wire *wire, const struct errand *errand, struct text *url)
+{
+	const struct keyring *ring = wire->orders.keyring;
+
+	if (!wire->orders.callback_base || ring->len == 0)
+		return NULL;
+	callback_url(wire->orders.callback_base, ring->keys[0].bytes, ring->keys[0].len, &errand->attempt_id, url);
+	return text_ok(url) ? url->bytes : NULL;
 }
 
 static void return_unsent(struct wire *wire, struct errand *errand, const char *detail)
@@ -202,24 +217,27 @@ static void return_unsent(struct wire *wire, struct errand *errand, const char *
 /* The input has been copied into the request; a thousand of them need not be held twice. */
 static void drop_input(struct errand *errand)
 {
-	free(errand->claim->input.bytes);
-	errand->claim->input = (struct blob){ 0 };
+	free(errand->input->bytes);
+	*errand->input = (struct blob){ 0 };
 }
 
 void wire_send(struct wire *wire, struct errand *errand)
 {
 	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
 	struct exchange *exchange;
+	struct text callback;
 	struct seen seen;
 
 	if (clock_monotonic_ms() - errand->claimed_ms >= (int64_t)wire->orders.lease_s * 1000 / 2) {
 		return_unsent(wire, errand, "half of the lease had passed before it could be sent");
 		return;
 	}
-	snprintf(key, sizeof key, "%s-%u", id_format(&errand->claim->job_id, id), errand->claim->generation);
-	struct exchange_order order = order_of(errand, key);
+	snprintf(key, sizeof key, "%s-%u", id_format(&errand->job_id, id), errand->generation);
+	text_init(&callback, CALLBACK_MAX_BYTES);
+	struct exchange_order order = order_of(errand, key, make_callback(wire, errand, &callback));
 	enum rc rc = exchange_build(&order, &exchange);
 
+	text_release(&callback);
 	drop_input(errand);
 	if (rc != RC_OK && rc != RC_INVALID) {
 		return_unsent(wire, errand, "no memory for the request");

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "base/keyring.h"
 #include "base/rc.h"
 #include "poller/errand.h"
 
@@ -16,6 +17,8 @@ struct wire_orders {
 	uv_loop_t *loop;
 	uint32_t in_flight_max;
 	uint32_t lease_s;
+	const struct keyring *keyring;	/* signs callback URLs; empty: there are none */
+	const char *callback_base;	/* NULL: the same */
 	void (*finished)(struct errand *errand, void *arg);
 	void *arg;
 };

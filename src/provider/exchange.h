@@ -31,6 +31,9 @@ struct exchange_order {
 	const char *provider_key; /* <job id>-<generation> */
 	const char *traceparent; /* the client's, or NULL */
 	int64_t budget_ms; /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
+	const char *callback_url;	/* of this attempt, for {{callback_url}}; NULL: none here */
+	bool asks_status;		/* the row's status query instead: GET, no body, no key */
+	const char *reference;		/* asks_status: for {{reference}}; may be NULL */
 };
 
 struct exchange {
