@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/definition.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
@@ -57,6 +58,49 @@ enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state sta
 	*attempts_out = page.attempts;
 	*len_out = page.len;
 	return RC_OK;
+}
+
+struct attempt_get {
+	const struct id *id;
+	struct attempt *attempt;
+	struct provider_def *def;
+	bool has_def;
+};
+
+static enum rc get_attempt(struct db *db, void *arg)
+{
+	struct attempt_get *want = arg;
+	struct blob definition = { 0 };
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_GET);
+
+	bind_id(st, want->id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = rows_attempt(st, want->attempt);
+	if (rc != RC_OK)
+		return rc;
+	if (!col_blob(st, &definition))
+		rc = RC_FAULT;
+	stmt_done(st);
+	if (rc == RC_OK && definition.bytes)
+		rc = definition_read(&definition, want->def);
+	want->has_def = rc == RC_OK && definition.bytes;
+	free(definition.bytes);
+	if (rc != RC_FAULT)
+		return RC_OK;
+	attempt_release(want->attempt);
+	return RC_FAULT;
+}
+
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
+			  bool *has_def_out)
+{
+	struct attempt_get want = { id, attempt_out, def_out, false };
+	enum rc rc = db_read(db, get_attempt, &want);
+
+	*has_def_out = want.has_def;
+	return rc;
 }
 
 void attempt_list_free(struct attempt *attempts, size_t len)
