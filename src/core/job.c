@@ -158,7 +158,7 @@ const char *job_advice(const struct job *job)
 	case JOB_RUNNING:
 		return "wait";
 	case JOB_UNKNOWN:
-		return "ask_operator";
+		return job->asked_about ? "wait" : "ask_operator";
 	case JOB_SUCCEEDED:
 	case JOB_CANCELLED:
 		return "done";
@@ -183,7 +183,7 @@ uint32_t job_retry_hint_s(const struct job *job, int64_t now_us)
 	case JOB_RUNNING:
 		return 1;
 	case JOB_UNKNOWN:
-		return 10;	/* a person has to look */
+		return 10;	/* a person has to look, or a provider is asked now and then */
 	case JOB_SUCCEEDED:
 	case JOB_FAILED:
 	case JOB_CANCELLED:

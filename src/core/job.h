@@ -121,6 +121,7 @@ struct job {
 	struct id error_attempt_id;
 	bool effect_done;		/* failed after an effect that can't be used */
 	bool in_doubt;			/* an attempt is still out, even if the job is settled */
+	bool asked_about;		/* the provider of that one is being asked what became of it */
 	struct attempt *attempts;	/* in order of number; NULL in lists */
 	size_t attempts_len;
 };

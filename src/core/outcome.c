@@ -221,6 +221,7 @@ bool outcome_settles_resend(const struct outcome *outcome)
 	case OUTCOME_RETRY:
 		return outcome->by_row;
 	case OUTCOME_ACCEPTED:	/* still at work */
+	case OUTCOME_CANCELLED:
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
 		break;

@@ -39,6 +39,7 @@ enum outcome_kind {
 	OUTCOME_ACCEPTED,	/* 202 where the row has `accepted`: the provider works on it and answers later */
 	OUTCOME_FAILED,
 	OUTCOME_RETRY,		/* failed for certain, and may be tried again on the same provider */
+	OUTCOME_CANCELLED,	/* a cancel, whose answer proves that there is no effect and never will be */
 	OUTCOME_UNKNOWN,
 	OUTCOME__MAX
 };

@@ -87,8 +87,8 @@ struct provider_def {
 MUST_CHECK enum rc provider_def_read(const struct json_value *json, struct provider_def *def_out, struct flaws *flaws);
 void provider_def_release(struct provider_def *def);
 
-/* The status query can't be made without the provider's reference. */
-bool provider_def_needs_reference(const struct provider_def *def);
+/* A URL of the row that can't be filled without the provider's reference. */
+bool provider_def_needs_reference(const char *url);
 
 /* Adds the whole definition as JSON, defaults filled in: what is stored, and what a GET shows. Reading it back gives the
  * same definition. */

@@ -376,22 +376,17 @@ static void need(struct reading *in, bool there, const char *object, const char 
 		flaws_add(in->flaws, object, member, strlen(member), "is required");
 }
 
-static bool names_reference(const char *url)
+bool provider_def_needs_reference(const char *url)
 {
 	bool broken;
 
 	return url && (fill_names(url, strlen(url), &broken) & 1u << FILL_REFERENCE);
 }
 
-bool provider_def_needs_reference(const struct provider_def *def)
-{
-	return names_reference(def->status_url);
-}
-
 /* A URL that names the provider's reference needs a row that says where it is. */
 static void check_reference(struct reading *in, const char *object, const char *url)
 {
-	if (names_reference(url) && !in->def->accepted_reference)
+	if (provider_def_needs_reference(url) && !in->def->accepted_reference)
 		flaws_add(in->flaws, object, "url", strlen("url"),
 			  "names {{reference}}, but accepted.reference doesn't say where that is");
 }

@@ -114,26 +114,47 @@ static enum rc judge_body(const struct seen *seen, const struct provider_def *de
 	return RC_OK;
 }
 
-enum rc status_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out)
+/* Begins the sentence. False: no whole answer came, which says nothing. */
+static bool begin(const struct seen *seen, const struct provider_def *def, const char *question, struct outcome *outcome)
 {
-	struct outcome outcome = { .kind = OUTCOME_UNKNOWN, .phase = seen->phase, .http_status = seen->http_status,
-				   .retry_after_ms = -1 };
 	bool whole = seen->end == SEEN_WHOLE && !seen->two_lengths && !seen->too_large;
-	enum rc rc = RC_OK;
 
-	text_init(&outcome.result, (size_t)def->max_result_bytes + 1);
-	text_init(&outcome.detail, DETAIL_MAX_BYTES);
-	if (!whole) {
-		text_addf(&outcome.detail, "the status query got no whole answer: %.500s", seen->detail ? seen->detail : "");
-	} else {
-		text_addf(&outcome.detail, "the status query was answered %" PRIu32, seen->http_status);
-		if (seen->http_status >= 200 && seen->http_status <= 299)
-			rc = judge_body(seen, def, &outcome);
-	}
-	if (rc != RC_OK || !text_ok(&outcome.detail) || !text_ok(&outcome.result)) {
-		outcome_release(&outcome);
+	*outcome = (struct outcome){ .kind = OUTCOME_UNKNOWN, .phase = seen->phase, .retry_after_ms = -1,
+				     .http_status = whole ? seen->http_status : 0 };
+	text_init(&outcome->result, (size_t)def->max_result_bytes + 1);
+	text_init(&outcome->detail, DETAIL_MAX_BYTES);
+	if (whole)
+		text_addf(&outcome->detail, "the %s was answered %" PRIu32, question, seen->http_status);
+	else
+		text_addf(&outcome->detail, "the %s got no whole answer: %.500s", question, seen->detail ? seen->detail : "");
+	return whole && seen->http_status >= 200 && seen->http_status <= 299;
+}
+
+static enum rc end(enum rc rc, struct outcome *outcome, struct outcome *outcome_out)
+{
+	if (rc != RC_OK || !text_ok(&outcome->detail) || !text_ok(&outcome->result)) {
+		outcome_release(outcome);
 		return RC_FAULT;
 	}
-	*outcome_out = outcome;
+	*outcome_out = *outcome;
 	return RC_OK;
+}
+
+enum rc status_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out)
+{
+	struct outcome outcome;
+	enum rc rc = RC_OK;
+
+	if (begin(seen, def, "status query", &outcome))
+		rc = judge_body(seen, def, &outcome);
+	return end(rc, &outcome, outcome_out);
+}
+
+enum rc cancel_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out)
+{
+	struct outcome outcome;
+
+	if (begin(seen, def, "cancel", &outcome) && def->cancel_proves)
+		decide(&outcome, OUTCOME_CANCELLED, REASON_ATTEMPT_CANCELLED, ", which proves the end");
+	return end(RC_OK, &outcome, outcome_out);
 }

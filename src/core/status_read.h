@@ -18,4 +18,7 @@ MUST_CHECK enum rc accepted_reference(const struct provider_def *def, const char
  * kind RESULT, FAILED (provider_failed, or contract_violation where it succeeded without a usable result) or UNKNOWN. */
 MUST_CHECK enum rc status_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out);
 
+/* The answer to a cancel: CANCELLED for a whole 2xx where the row says that it proves the end; else UNKNOWN, in words. */
+MUST_CHECK enum rc cancel_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out);
+
 #endif

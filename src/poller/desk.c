@@ -276,7 +276,9 @@ static bool note_kept(struct desk *d)
 	for (struct errand *e; (e = d->kept.first);) {
 		const struct text *answer = &e->outcome.detail;
 		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
-		enum rc rc = ask_keep(d->db, &e->attempt_id, answer->len ? answer->bytes : NULL, reference, e->next_ask_ms);
+		const char *words = answer->len ? answer->bytes : NULL;
+		enum rc rc = e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
+				     : ask_keep(d->db, &e->attempt_id, words, reference, e->next_ask_ms);
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;

@@ -92,6 +92,9 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 
 struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 {
+	static const enum errand_kind kinds[ASK_KIND__MAX] = {
+		[ASK_STATUS] = ERRAND_STATUS, [ASK_RESEND] = ERRAND_RESEND, [ASK_CANCEL] = ERRAND_CANCEL,
+	};
 	struct errand_list list = { 0 };
 
 	for (size_t i = 0; i < asks->len; i++) {
@@ -100,7 +103,7 @@ struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 
 		*ask = asks->list[i];
 		*errand = (struct errand){
-			.kind = ask->kind == ASK_STATUS ? ERRAND_STATUS : ERRAND_RESEND, .ask = ask, .job_id = ask->job_id,
+			.kind = kinds[ask->kind], .ask = ask, .job_id = ask->job_id,
 			.attempt_id = ask->attempt_id, .number = ask->number, .generation = ask->generation,
 			.tries = ask->asked, .provider = ask->provider, .def = &ask->def, .input = &ask->input,
 			.traceparent = ask->traceparent, .reference = ask->reference.bytes, .budget_ms = ask->budget_ms,
@@ -163,6 +166,9 @@ static void speak(struct errand *errand, uint32_t random)
 	case OUTCOME_FAILED:
 		word->event = ON_FAILURE;
 		break;
+	case OUTCOME_CANCELLED:
+		word->event = ON_CANCEL;
+		break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
 		word->ask_after_ms = can_ask(errand) ? delay(errand, random, -1) : -1;
@@ -181,6 +187,8 @@ static void keep_doubt(struct errand *errand, uint32_t random)
 	errand->next_ask_ms = delay(errand, random, -1);
 	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
 		errand->next_ask_ms = -1;
+	/* A whole answer, whatever it says, has heard of the cancel. */
+	errand->told = errand->kind == ERRAND_CANCEL && (errand->outcome.http_status != 0 || errand->tries >= ASK_CANCELS_MAX);
 }
 
 static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
@@ -196,6 +204,10 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 	case ERRAND_RESEND:
 		rc = outcome_of(seen, errand->def, o);
 		*settles_out = rc == RC_OK && outcome_settles_resend(o);
+		return rc;
+	case ERRAND_CANCEL:
+		rc = cancel_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && o->kind == OUTCOME_CANCELLED && errand->ask->in_play;
 		return rc;
 	case ERRAND_SEND:
 	case ERRAND_KIND__MAX:

@@ -20,6 +20,7 @@ enum errand_kind {
 	ERRAND_SEND,	/* a claimed attempt goes out for the first time */
 	ERRAND_STATUS,	/* what became of it? */
 	ERRAND_RESEND,	/* the same request again, under the same key */
+	ERRAND_CANCEL,	/* the provider is told that it is cancelled */
 	ERRAND_KIND__MAX
 };
 
@@ -45,6 +46,7 @@ struct errand {
 	struct outcome outcome;		/* owns what the word points to */
 	bool keeps;			/* the answer keeps the doubt: no word, but a note and the next question */
 	int64_t next_ask_ms;		/* keeps: -1 for no more questions */
+	bool told;			/* keeps: the cancel got through, or never will */
 	struct word word;
 };
 

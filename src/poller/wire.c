@@ -182,6 +182,13 @@ static int64_t budget_left(const struct errand *errand)
 
 static struct exchange_order order_of(const struct errand *errand, const char *key, const char *callback)
 {
+	static const enum exchange_kind kinds[ERRAND_KIND__MAX] = {
+		[ERRAND_SEND] = EXCHANGE_WORK,
+		[ERRAND_RESEND] = EXCHANGE_WORK,
+		[ERRAND_STATUS] = EXCHANGE_STATUS,
+		[ERRAND_CANCEL] = EXCHANGE_CANCEL,
+	};
+
 	return (struct exchange_order){
 		.def = errand->def,
 		.job_id = errand->job_id,
@@ -192,7 +199,7 @@ static struct exchange_order order_of(const struct errand *errand, const char *k
 		.traceparent = errand->traceparent[0] ? errand->traceparent : NULL,
 		.budget_ms = budget_left(errand),
 		.callback_url = callback,
-		.asks_status = errand->kind == ERRAND_STATUS,
+		.kind = kinds[errand->kind],
 		.reference = errand->reference,
 	};
 }

@@ -88,12 +88,23 @@ static bool set_body(CURL *easy, const struct exchange_order *order)
 	       set_text(easy, CURLOPT_CUSTOMREQUEST, order->def->method);
 }
 
-static bool set_request(CURL *easy, const struct exchange_order *order, const char *status_url,
+static bool set_question(CURL *easy, const struct exchange_order *order, const char *url)
+{
+	const char *method =
+		order->kind == EXCHANGE_CANCEL ? order->def->cancel_method : "GET";
+
+	/* Without a body that libcurl would announce; a POST says that it has none. */
+	return set_text(easy, CURLOPT_URL, url) && set_long(easy, CURLOPT_POSTFIELDSIZE, 0) &&
+	       (strcmp(method, "GET") == 0 ? set_long(easy, CURLOPT_HTTPGET, 1)
+					   : set_text(easy, CURLOPT_POSTFIELDS, "") &&
+						     set_text(easy, CURLOPT_CUSTOMREQUEST, method));
+}
+
+static bool set_request(CURL *easy, const struct exchange_order *order, const char *question_url,
 			struct curl_slist *headers)
 {
-	bool set = order->asks_status ? set_text(easy, CURLOPT_URL, status_url) &&
-						set_long(easy, CURLOPT_HTTPGET, 1)
-				      : set_body(easy, order);
+	bool set = order->kind == EXCHANGE_WORK ? set_body(easy, order)
+						: set_question(easy, order, question_url);
 
 	return set && set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order->def)) &&
 	       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK;
@@ -143,9 +154,11 @@ static enum rc make_headers(struct exchange *exchange, const struct exchange_ord
 }
 
 /* RC_INVALID: a placeholder can't be filled. */
-static enum rc make_status_url(struct exchange *exchange, const struct exchange_order *order,
+static enum rc make_question_url(struct exchange *exchange, const struct exchange_order *order,
 			       struct text *url)
 {
+	const char *row = order->kind == EXCHANGE_CANCEL ? order->def->cancel_url
+							 : order->def->status_url;
 	char job_id[ID_TEXT_LEN + 1], attempt_id[ID_TEXT_LEN + 1], why[128];
 	const char *missing = NULL;
 	const struct fill_values values = { {
@@ -154,8 +167,7 @@ static enum rc make_status_url(struct exchange *exchange, const struct exchange_
 		[FILL_JOB_ID] = id_format(&order->job_id, job_id),
 		[FILL_ATTEMPT_ID] = id_format(&order->attempt_id, attempt_id),
 	} };
-	enum rc rc = fill_text(order->def->status_url, strlen(order->def->status_url), &values, true,
-			       url, &missing);
+	enum rc rc = fill_text(row, strlen(row), &values, true, url, &missing);
 
 	if (rc != RC_INVALID)
 		return rc;
@@ -169,8 +181,8 @@ static enum rc make_handle(struct exchange *exchange, const struct exchange_orde
 	enum rc rc = RC_OK;
 
 	text_init(&url, URL_MAX_BYTES);
-	if (order->asks_status)
-		rc = make_status_url(exchange, order, &url);
+	if (order->kind != EXCHANGE_WORK)
+		rc = make_question_url(exchange, order, &url);
 	if (rc == RC_OK)
 		exchange->easy = curl_easy_init();
 	if (rc == RC_OK &&
@@ -190,7 +202,7 @@ enum rc exchange_build(const struct exchange_order *order, struct exchange **exc
 	if (!exchange)
 		return RC_FAULT;
 	answer_init(&exchange->answer, order->def->max_result_bytes);
-	exchange->input_len = order->asks_status ? 0 : order->input_len;
+	exchange->input_len = order->kind == EXCHANGE_WORK ? order->input_len : 0;
 	exchange->too_late = order->budget_ms <= 0 && order->budget_ms != EXCHANGE_NO_BUDGET;
 	if (exchange->too_late)
 		rc = refuse(exchange, "the job's deadline had passed");

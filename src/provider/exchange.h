@@ -21,6 +21,13 @@
 
 #define EXCHANGE_NO_BUDGET (-1)
 
+enum exchange_kind {
+	EXCHANGE_WORK,	 /* the attempt itself */
+	EXCHANGE_STATUS, /* the row's status query: GET, no body, no key */
+	EXCHANGE_CANCEL, /* the row's cancel: its method, no body, no key */
+	EXCHANGE_KIND__MAX
+};
+
 /* What is to be sent. Nothing of it is kept: all may go once exchange_build() has returned. */
 struct exchange_order {
 	const struct provider_def *def;
@@ -32,8 +39,8 @@ struct exchange_order {
 	const char *traceparent; /* the client's, or NULL */
 	int64_t budget_ms; /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
 	const char *callback_url;	/* of this attempt, for {{callback_url}}; NULL: none here */
-	bool asks_status;		/* the row's status query instead: GET, no body, no key */
-	const char *reference;		/* asks_status: for {{reference}}; may be NULL */
+	enum exchange_kind kind;
+	const char *reference;		/* of the two questions: for {{reference}}; may be NULL */
 };
 
 struct exchange {

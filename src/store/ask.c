@@ -51,11 +51,13 @@ static enum rc lock_due(struct db *db, size_t max, struct id *ids, size_t *len_o
 }
 
 /* Which question there is for it. ASK_KIND__MAX: none. */
-static enum ask_kind kind_of(const struct ask *ask, bool same_row)
+static enum ask_kind kind_of(const struct ask *ask, bool same_row, bool cancel_due)
 {
-	if (ask->budget_ms == 0)
+	if (cancel_due && ask->def.has_cancel && (!provider_def_needs_reference(ask->def.cancel_url) || ask->reference.bytes))
+		return ASK_CANCEL;
+	if (ask->budget_ms == 0 || !ask->in_play)
 		return ASK_KIND__MAX;
-	if (ask->def.has_status && (!provider_def_needs_reference(&ask->def) || ask->reference.bytes))
+	if (ask->def.has_status && (!provider_def_needs_reference(ask->def.status_url) || ask->reference.bytes))
 		return ASK_STATUS;
 	return ask->def.key_honoured && same_row && ask->asked <= ASK_RESENDS_MAX ? ASK_RESEND : ASK_KIND__MAX;
 }
@@ -74,6 +76,13 @@ static enum rc read_ask(struct db *db, const struct id *attempt_id, struct ask *
 		rc = stmt_fetch(st);
 	if (rc != RC_OK)
 		return rc;
+	char state[32];
+	enum attempt_state at = ATTEMPT_STATE__MAX;
+
+	(void)attempt_state_parse(state, col_bytes(st, state, sizeof state), &at);
+	ask->in_play = at != ATTEMPT_STATE__MAX && attempt_in_play(at);
+	bool cancel_due = col_u64(st) != 0;
+
 	(void)col_id(st, &ask->job_id);
 	ask->number = (uint32_t)col_u64(st);
 	col_name(st, ask->provider, sizeof ask->provider);
@@ -96,7 +105,7 @@ static enum rc read_ask(struct db *db, const struct id *attempt_id, struct ask *
 	free(definition.bytes);
 	if (rc == RC_INVALID)
 		rc = RC_NOT_FOUND;
-	ask->kind = rc == RC_OK ? kind_of(ask, same_row) : ASK_KIND__MAX;
+	ask->kind = rc == RC_OK ? kind_of(ask, same_row, cancel_due) : ASK_KIND__MAX;
 	return rc == RC_OK && ask->kind == ASK_KIND__MAX ? RC_NOT_FOUND : rc;
 }
 
@@ -189,6 +198,16 @@ enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer,
 
 	bind_str(st, answer);
 	bind_str(st, reference);
+	bind_u64(st, (uint64_t)next_ms * 1000);
+	bind_id(st, attempt_id);
+	return stmt_run(st);
+}
+
+enum rc ask_cancel_told(struct db *db, const struct id *attempt_id, const char *answer, int64_t next_ms)
+{
+	struct stmt *st = db_stmt(db, SQL_ASK_CANCEL_TOLD);
+
+	bind_str(st, answer);
 	bind_u64(st, (uint64_t)next_ms * 1000);
 	bind_id(st, attempt_id);
 	return stmt_run(st);

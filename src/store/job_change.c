@@ -35,6 +35,14 @@ static enum rc find(struct db *db, const struct change *change, struct locked_jo
 	return rc;
 }
 
+static enum rc tell_providers(struct db *db, const struct id *job_id)
+{
+	struct stmt *st = db_stmt(db, SQL_ASK_CANCEL_JOB);
+
+	bind_id(st, job_id);
+	return stmt_run(st);
+}
+
 static enum rc cancel_locked(struct db *db, const struct locked_job *locked, struct change *change)
 {
 	struct stmt *st;
@@ -50,7 +58,8 @@ static enum rc cancel_locked(struct db *db, const struct locked_job *locked, str
 			return rc;
 		if (stmt_changed(st) != 1)
 			return RC_RETRY;
-		return answer(db, &locked->id, change, CHANGED_DONE);
+		rc = tell_providers(db, &locked->id);
+		return rc == RC_OK ? answer(db, &locked->id, change, CHANGED_DONE) : rc;
 	case MOVE_REPEATED:
 		return answer(db, &locked->id, change, CHANGED_DONE);
 	case MOVE_LATE:

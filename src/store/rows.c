@@ -78,7 +78,10 @@ static bool add_attempt(struct job *job, const struct attempt *attempt)
 		return false;
 	job->attempts = longer;
 	job->attempts[job->attempts_len++] = *attempt;
-	job->in_doubt = job->in_doubt || attempt_in_doubt(attempt->state);
+	if (attempt_in_doubt(attempt->state)) {
+		job->in_doubt = true;
+		job->asked_about = attempt->next_ask_us != 0;
+	}
 	return true;
 }
 
@@ -162,7 +165,10 @@ enum rc rows_list_job(struct stmt *st, struct job *job_out)
 		job_release(&row.job);
 		return RC_FAULT;
 	}
-	row.job.in_doubt = col_u64(st) != 0;
+	uint64_t doubt = col_u64(st);	/* 1: an attempt is in doubt; 2: and asked about */
+
+	row.job.in_doubt = doubt != 0;
+	row.job.asked_about = doubt == 2;
 	*job_out = row.job;
 	return RC_OK;
 }

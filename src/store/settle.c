@@ -157,11 +157,23 @@ static enum rc attempt_end(struct db *db, const struct word *word, enum sql id)
 	return run_guarded(st);
 }
 
-static enum rc attempt_note(struct db *db, const struct word *word, enum sql id)
+static enum rc attempt_release_it(struct db *db, const struct word *word)
 {
-	struct stmt *st = db_stmt(db, id);
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_RELEASE);
 
 	bind_str(st, word->note);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+/* An operator's cancel is passed on to the provider; the provider's own need not be. */
+static enum rc attempt_cancel(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_CANCEL);
+
+	bind_str(st, word->note);
+	bind_u64(st, word->by == BY_OPERATOR);
+	bind_u64(st, word->by == BY_OPERATOR);
 	bind_id(st, &word->attempt_id);
 	return run_guarded(st);
 }
@@ -205,8 +217,8 @@ static enum rc move_attempt(struct db *db, const struct word *word, const struct
 	switch (move->attempt_to) {
 	case ATTEMPT_RUNNING:   return attempt_acknowledge(db, word);
 	case ATTEMPT_UNKNOWN:   return attempt_lose_track(db, word);
-	case ATTEMPT_RELEASED:  return attempt_note(db, word, SQL_ATTEMPT_RELEASE);
-	case ATTEMPT_CANCELLED: return attempt_note(db, word, SQL_ATTEMPT_CANCEL);
+	case ATTEMPT_RELEASED:  return attempt_release_it(db, word);
+	case ATTEMPT_CANCELLED: return attempt_cancel(db, word);
 	case ATTEMPT_SUCCEEDED: return attempt_end(db, word, SQL_ATTEMPT_SUCCEED);
 	case ATTEMPT_DISCARDED: return attempt_end(db, word, SQL_ATTEMPT_DISCARD);
 	case ATTEMPT_FAILED:    return attempt_end(db, word, SQL_ATTEMPT_FAIL);

@@ -17,7 +17,7 @@
 #define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
 #define JOB_LIST_ROW                                                                                                   \
 	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                                                  \
-		 "EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1)"
+		 "(SELECT IF(d.next_ask_at IS NULL, 1, 2) FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1)"
 #define JOB_LIST_FILTER                                                                                                \
 	"(? IS NULL OR j.contract = ?) AND (? IS NULL OR j.provider = ?) AND (? IS NULL OR j.state = ?) "             \
 	"ORDER BY j.id DESC LIMIT ?"
@@ -171,8 +171,8 @@ static const struct {
 	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
 				 "AND state IN ('running','unknown')"),
 	ROW(SQL_ATTEMPT_CANCEL,
-	    "UPDATE attempts SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), next_ask_at = NULL, "
-	    "overdue_at = NULL WHERE id = ? "
+	    "UPDATE attempts SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), overdue_at = NULL, "
+	    "cancel_due = ?, next_ask_at = IF(?, NOW(6), NULL) WHERE id = ? "
 	    "AND state IN ('running','unknown','released')"),
 	ROW(SQL_ATTEMPT_RETRY_AT, "SELECT MAX(retry_at) FROM attempts WHERE job_id = ? AND provider = ?"),
 	ROW(SQL_ATTEMPT_TRIES, "SELECT COUNT(*) FROM attempts WHERE job_id = ? AND provider = ?"),
@@ -190,15 +190,24 @@ static const struct {
 	ROW(SQL_ASK_LOCK, "SELECT id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ? "
 			  "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_ASK_READ,
-	    "SELECT a.job_id, a.number, a.provider, a.provider_version, a.generation, a.reference, a.asked, j.traceparent, "
+	    "SELECT a.state, a.cancel_due, a.job_id, a.number, a.provider, a.provider_version, a.generation, a.reference, a.asked, j.traceparent, "
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM attempts a JOIN jobs j "
 	    "ON j.id = a.job_id LEFT JOIN providers p ON p.name = a.provider WHERE a.id = ?"),
 	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
 	ROW(SQL_ASK_BEGIN, "UPDATE attempts SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
-	ROW(SQL_ASK_STOP, "UPDATE attempts SET next_ask_at = NULL, last_answer = COALESCE(?, last_answer) WHERE id = ?"),
+	ROW(SQL_ASK_STOP, "UPDATE attempts SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
+			  "WHERE id = ?"),
+	/* The cancel is told, or can't be: what is still in doubt is asked about again. */
+	ROW(SQL_ASK_CANCEL_TOLD,
+	    "UPDATE attempts SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state IN ('running','unknown','released'), "
+	    "NOW(6) + INTERVAL ? MICROSECOND, NULL) WHERE id = ?"),
+	/* A cancelled job changes no attempt; their providers are told. One that is being sent is told when it is known to be out. */
+	ROW(SQL_ASK_CANCEL_JOB,
+	    "UPDATE attempts SET cancel_due = 1, next_ask_at = IF(state = 'starting', next_ask_at, NOW(6)) WHERE job_id = ? "
+	    "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ASK_KEEP,
 	    "UPDATE attempts SET last_answer = ?, reference = COALESCE(?, reference), next_ask_at = NOW(6) + INTERVAL ? "
-	    "MICROSECOND WHERE id = ? AND state IN ('running','unknown','released')"),
+	    "MICROSECOND WHERE id = ? AND (cancel_due = 1 OR state IN ('running','unknown','released'))"),
 
 	ROW(SQL_RACE_ADD, "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
 			  "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
