@@ -20,6 +20,7 @@
 #define ASK_MS 500
 #define TROUBLE_MS 500		/* after the database refused */
 #define CLOSING_TRIES 20
+#define CLOSING_TRIES_AT_ONCE 2
 
 struct desk {
 	struct desk_orders orders;
@@ -31,7 +32,8 @@ struct desk {
 	struct errand_list finished;
 	size_t in_hand;		/* claimed and not yet back */
 	bool claiming;
-	bool closing;		/* the wire is gone: try what is left a few times, then leave */
+	bool closing;		/* time is short: try what is left a few times, then leave */
+	int tries_left;
 	bool done;
 	/* the thread's own */
 	struct db *db;
@@ -43,11 +45,14 @@ struct desk {
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, trouble_until_ms;
 	bool more;		/* the last claim was full: there may be more */
-	int tries_left;
+	bool crowded;		/* the last claim found something: what is settled makes room for more */
 };
 
 static void say_trouble(struct desk *d)
 {
+	pthread_mutex_lock(&d->lock);
+	d->tries_left -= d->closing;
+	pthread_mutex_unlock(&d->lock);
 	d->trouble_until_ms = clock_monotonic_ms() + TROUBLE_MS;
 }
 
@@ -132,6 +137,7 @@ static void claim(struct desk *d, size_t room)
 
 	d->look_at_ms = before_ms + d->orders.poll_ms;
 	d->more = rc == RC_OK && claims.len == max;
+	d->crowded = rc == RC_OK && claims.len > 0;
 	if (rc == RC_NOT_FOUND)
 		give_up_id(d, "it had run out");
 	else if (rc == RC_UNCERTAIN)	/* there may be attempts that nobody sends: only a lease that ends frees them */
@@ -299,16 +305,14 @@ static void settle(struct desk *d)
 
 	pthread_mutex_lock(&d->lock);
 	errand_append(&back, &d->finished);
-	bool closing = d->closing;
-
 	pthread_mutex_unlock(&d->lock);
 	sort_out(d, &back);
 	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
 		return;
 	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
-		return;
-	d->tries_left -= closing;
-	say_trouble(d);
+		d->more = d->more || d->crowded;
+	else
+		say_trouble(d);
 }
 
 /* --- upkeep */
@@ -382,6 +386,9 @@ static bool wait_for_news(struct desk *d)
 
 static void leave(struct desk *d)
 {
+	pthread_mutex_lock(&d->lock);
+	errand_append(&d->unsettled, &d->finished);
+	pthread_mutex_unlock(&d->lock);
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled", "attempts=%zu: the database is away; their lease makes them unknown",
 			  d->unsettled.len);
@@ -471,13 +478,20 @@ bool desk_done(struct desk *d)
 	return done;
 }
 
-void desk_close(struct desk *d)
+void desk_hurry(struct desk *d, bool at_once)
 {
 	pthread_mutex_lock(&d->lock);
 	d->claiming = false;
 	d->closing = true;
+	if (at_once && d->tries_left > CLOSING_TRIES_AT_ONCE)
+		d->tries_left = CLOSING_TRIES_AT_ONCE;
 	pthread_cond_signal(&d->news);
 	pthread_mutex_unlock(&d->lock);
+}
+
+void desk_close(struct desk *d)
+{
+	desk_hurry(d, false);
 	pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->news);
 	pthread_mutex_destroy(&d->lock);

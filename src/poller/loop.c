@@ -20,6 +20,7 @@ struct poller {
 	uv_timer_t grace;
 	uint32_t grace_s;
 	bool stopping;
+	bool again;		/* told to stop more than once */
 	bool over;		/* the desk is done, the handles are closing */
 	struct keyring keyring;
 	struct desk *desk;
@@ -76,6 +77,7 @@ static void on_grace_over(uv_timer_t *timer)
 
 	log_warning("poller.abandon", "in_flight=%zu: the grace is over; they are unknown", wire_in_flight(p->wire));
 	wire_abandon(p->wire);
+	desk_hurry(p->desk, p->again);
 }
 
 static void on_span_over(uv_timer_t *timer)
@@ -92,6 +94,7 @@ static void on_signal(uv_signal_t *handle, int signum)
 
 	log_info("poller.stop", "signal=%d in_flight=%zu again=%d", signum, wire_in_flight(p->wire), p->stopping);
 	desk_stop_claiming(p->desk);
+	p->again = p->stopping;
 	uv_timer_start(&p->grace, on_grace_over, p->stopping ? 0 : (uint64_t)p->grace_s * 1000, 0);
 	p->stopping = true;
 }

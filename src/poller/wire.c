@@ -18,6 +18,7 @@ struct wire {
 	uv_timer_t timer;
 	struct errand *list;	/* those in flight, by prev and next */
 	size_t in_flight;
+	bool abandoned;		/* nothing goes out any more */
 };
 
 /* What the watcher of one socket needs. */
@@ -235,6 +236,10 @@ void wire_send(struct wire *wire, struct errand *errand)
 	struct text callback;
 	struct seen seen;
 
+	if (wire->abandoned) {
+		return_unsent(wire, errand, "the poller went down before it could be sent");
+		return;
+	}
 	if (clock_monotonic_ms() - errand->claimed_ms >= (int64_t)wire->orders.lease_s * 1000 / 2) {
 		return_unsent(wire, errand, "half of the lease had passed before it could be sent");
 		return;
@@ -272,6 +277,7 @@ size_t wire_in_flight(const struct wire *wire)
 
 void wire_abandon(struct wire *wire)
 {
+	wire->abandoned = true;
 	while (wire->list) {
 		struct errand *errand = wire->list;
 		struct exchange *exchange = errand->exchange;

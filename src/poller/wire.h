@@ -31,7 +31,7 @@ void wire_send(struct wire *wire, struct errand *errand);
 
 size_t wire_in_flight(const struct wire *wire);
 
-/* Give up what is on its way: each comes back as unknown (shutdown). */
+/* Give up what is on its way: each comes back as unknown (shutdown). What is to be sent from now on comes back unsent. */
 void wire_abandon(struct wire *wire);
 
 /* Stops the loop's handles; the loop must run until they are closed, then wire_free(). Nothing may be in flight. */

@@ -7,7 +7,6 @@
 #include "store/definition.h"
 #include "store/stmt.h"
 
-#define PROVIDERS_MAX 256
 #define OWNERS_MAX 64
 
 struct owner {
@@ -49,7 +48,7 @@ static enum rc read_lanes(struct db *db, struct claiming *c)
 	enum rc rc = stmt_run(st);
 
 	c->lanes_len = 0;
-	while (rc == RC_OK && c->lanes_len < PROVIDERS_MAX) {
+	while (rc == RC_OK && c->lanes_len < CLAIM_PROVIDERS_MAX) {
 		rc = stmt_fetch(st);
 		if (rc == RC_OK)
 			col_name(st, c->lanes[c->lanes_len++], NAME_MAX_LEN + 1);
@@ -120,19 +119,35 @@ static bool is_owner(const struct owner *owners, size_t len, const struct owner 
 	return false;
 }
 
-/* The owners whose turn it is: those after the last one served, then from the start. */
-static enum rc next_owners(struct db *db, const char *lane, const struct claim_cursor *cursor, size_t max,
-			   struct owner *owners, size_t *len_out)
+/* Where the turn over this provider's owners stands. When there is no room for one more provider, one in the list gives
+ * way and its owners start over. */
+static struct claim_turn *find_turn(struct claim_cursor *cursor, const char *lane)
 {
-	struct owner after = { .len = 0 }, wrapped[OWNERS_MAX];
+	size_t at = 0;
+
+	while (at < cursor->turns_len && strcmp(cursor->turns[at].provider, lane) != 0)
+		at++;
+	if (at == CLAIM_PROVIDERS_MAX)
+		at = (unsigned char)lane[0] % CLAIM_PROVIDERS_MAX;
+	else if (at < cursor->turns_len)
+		return &cursor->turns[at];
+	else
+		cursor->turns_len++;
+	cursor->turns[at].owner_len = 0;
+	strcpy(cursor->turns[at].provider, lane);	/* both NAME_MAX_LEN + 1 */
+	return &cursor->turns[at];
+}
+
+/* The owners whose turn it is: those after the last one served, then from the start. */
+static enum rc next_owners(struct db *db, const char *lane, const struct claim_turn *turn, size_t max, struct owner *owners,
+			   size_t *len_out)
+{
+	struct owner after = { .len = turn->owner_len }, wrapped[OWNERS_MAX];
 	size_t wrapped_len = 0;
 	enum rc rc;
 
 	*len_out = 0;
-	if (strcmp(cursor->provider, lane) == 0) {
-		memcpy(after.bytes, cursor->owner, cursor->owner_len);
-		after.len = cursor->owner_len;
-	}
+	memcpy(after.bytes, turn->owner, turn->owner_len);
 	rc = read_owners(db, lane, &after, max, owners, len_out);
 	if (rc != RC_OK || *len_out == max || after.len == 0)
 		return rc;
@@ -144,11 +159,12 @@ static enum rc next_owners(struct db *db, const char *lane, const struct claim_c
 	return rc;
 }
 
-/* Up to `room` queued jobs, an equal share for each owner. Read without locks: the claim's own locking read decides. */
+/* Up to `room` queued jobs, an equal share for each owner: rounded up, the last owners would get nothing, each time. Read
+ * without locks: the claim's own locking read decides. */
 static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners, size_t owners_len, size_t room,
 			       struct id *ids, size_t *len_out)
 {
-	size_t share = (room + owners_len - 1) / owners_len;
+	size_t share = room / owners_len;	/* at least 1: no more owners were asked for than there is room */
 	enum rc rc = RC_OK;
 
 	*len_out = 0;
@@ -255,11 +271,11 @@ static enum rc write_jobs(struct db *db, const struct claim *claims, size_t len)
 	return RC_OK;
 }
 
-static void remember_turn(struct claim_cursor *cursor, const char *lane, const struct owner *last)
+static void remember_turn(struct claim_cursor *cursor, struct claim_turn *turn, const struct owner *last)
 {
-	strcpy(cursor->provider, lane);	/* both NAME_MAX_LEN + 1 */
-	memcpy(cursor->owner, last->bytes, last->len);
-	cursor->owner_len = last->len;
+	memcpy(cursor->provider, turn->provider, sizeof cursor->provider);
+	memcpy(turn->owner, last->bytes, last->len);
+	turn->owner_len = last->len;
 }
 
 static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t room, struct claim *out, size_t *len_out)
@@ -267,7 +283,8 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	struct owner owners[OWNERS_MAX];
 	struct id ids[CLAIM_MAX];
 	size_t owners_len, ids_len;
-	enum rc rc = next_owners(db, lane, c->cursor, room < OWNERS_MAX ? room : OWNERS_MAX, owners, &owners_len);
+	struct claim_turn *turn = find_turn(c->cursor, lane);
+	enum rc rc = next_owners(db, lane, turn, room < OWNERS_MAX ? room : OWNERS_MAX, owners, &owners_len);
 
 	*len_out = 0;
 	if (rc != RC_OK || owners_len == 0)
@@ -276,7 +293,7 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	if (rc == RC_OK && ids_len > 0)
 		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
 	if (rc == RC_OK)
-		remember_turn(c->cursor, lane, &owners[owners_len - 1]);
+		remember_turn(c->cursor, turn, &owners[owners_len - 1]);
 	return rc;
 }
 
@@ -346,9 +363,9 @@ enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, con
 	enum rc rc = RC_FAULT;
 
 	*claims_out = (struct claim_list){ 0 };
-	c.lanes = calloc(PROVIDERS_MAX, sizeof *c.lanes);
+	c.lanes = calloc(CLAIM_PROVIDERS_MAX, sizeof *c.lanes);
 	claims_out->list = calloc(CLAIM_MAX, sizeof *claims_out->list);
-	claims_out->defs = calloc(PROVIDERS_MAX, sizeof *claims_out->defs);
+	claims_out->defs = calloc(CLAIM_PROVIDERS_MAX, sizeof *claims_out->defs);
 	if (c.lanes && claims_out->list && claims_out->defs)
 		rc = read_lanes(db, &c);
 	if (rc == RC_OK && c.lanes_len > 0)

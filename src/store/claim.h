@@ -15,6 +15,7 @@
 #include "store/db.h"
 
 #define CLAIM_MAX 256
+#define CLAIM_PROVIDERS_MAX 256	/* with queued jobs, looked at by one claim */
 
 /* One attempt on disk that may be sent now. */
 struct claim {
@@ -47,15 +48,20 @@ MUST_CHECK enum rc poller_renew(struct db *db, const struct id *id, uint32_t lea
 MUST_CHECK enum rc poller_leave(struct db *db, const struct id *id);
 
 /* Up to `max` (at most CLAIM_MAX) due jobs get a `starting` attempt each, in one commit, which also renews the lease. Bounded per
- * provider by max_in_flight over all pollers; owners take turns. `ids`: max fresh ids for the attempts. cursor: where
- * the turn over owners stands, kept by the caller, zeroed at first.
+ * provider by max_in_flight over all pollers; providers take turns, and at each of them its owners. `ids`: max fresh ids for the
+ * attempts. cursor: where the turns stand, kept by the caller, zeroed at first.
  *
  * RC_OK: committed, may be sent (len 0 is no error). RC_RETRY, RC_FAULT: nothing claimed. RC_UNCERTAIN: the commit's answer was
  * lost; send nothing, the lease makes it unknown. RC_NOT_FOUND: the lease had run out; nothing claimed. */
-struct claim_cursor {
+struct claim_turn {
 	char provider[NAME_MAX_LEN + 1];
 	unsigned char owner[OWNER_MAX];
-	size_t owner_len;
+	size_t owner_len;	/* 0: none was served here yet */
+};
+struct claim_cursor {
+	char provider[NAME_MAX_LEN + 1];	/* the last one served */
+	struct claim_turn turns[CLAIM_PROVIDERS_MAX];
+	size_t turns_len;
 };
 MUST_CHECK enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids, size_t max,
 			      struct claim_cursor *cursor, struct claim_list *claims_out);

@@ -187,9 +187,10 @@ static enum rc start_over(struct db *db, const struct locked_job *locked, const 
 	return stmt_changed(st) == 1 ? RC_OK : RC_RETRY;
 }
 
+/* Of a purged job there is no input left to send. */
 static bool settled_for_good(const struct locked_job *locked)
 {
-	return locked->state == JOB_SUCCEEDED || locked->state == JOB_CANCELLED ||
+	return locked->purged || locked->state == JOB_SUCCEEDED || locked->state == JOB_CANCELLED ||
 	       (locked->state == JOB_FAILED &&
 		(locked->error_reason == REASON_EXPIRED || locked->error_reason == REASON_DEADLINE)) ||
 	       locked->deadline_left_us <= 0;

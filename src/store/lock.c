@@ -31,6 +31,7 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	l->effect_done = col_u64(st) != 0;
 	l->deadline_left_us = col_i64(st, INT64_MAX);
 	col_name(st, l->result_sha256, sizeof l->result_sha256);
+	l->purged = col_u64(st) != 0;
 	stmt_done(st);
 	return RC_OK;
 }

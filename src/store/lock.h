@@ -28,6 +28,7 @@ struct locked_job {
 	bool effect_done;
 	int64_t deadline_left_us;	/* INT64_MAX: no deadline */
 	char result_sha256[2 * SHA256_BYTES + 1];	/* "": no result */
+	bool purged;		/* its payloads are gone */
 };
 
 /* Inside a transaction. RC_NOT_FOUND. */

@@ -31,21 +31,29 @@
 #define CREATE_VALUES_AFTER_PROVIDER                                                                                   \
 	"p.name, p.name, ?, ?, 'queued', ?, ?, GREATEST(NOW(6), COALESCE(?, NOW(6))), ?, ?, ?, ?, ?, ? "
 
+/* A row that is named by its id is looked for by its id: where few rows are in a state, the optimizer would rather go through
+ * that state's index, and lock and wait for the rows of others. */
+#define BY_ID "FORCE INDEX (PRIMARY) "
+
 /* An attempt holds its job: see core/moves.h. The caller's attempt is left out of the search for another one in doubt. */
 #define HELD_BY_VERSION "id = ? AND version = ? AND completed_by IS NULL"
 #define NONE_ELSE_IN_DOUBT                                                                                             \
 	"NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1 AND d.id <> ?)"
 
 #define ATTEMPT_WRITE                                                                                                  \
-	"UPDATE attempts SET phase = ?, reason = ?, http_status = ?, detail = ?, note = COALESCE(?, note), "         \
+	"UPDATE attempts " BY_ID "SET phase = ?, reason = ?, http_status = ?, detail = ?, note = COALESCE(?, note), "         \
 	"retry_at = IF(? IS NULL, retry_at, NOW(6) + INTERVAL ? MICROSECOND), finished_at = NOW(6), "                            \
 	"next_ask_at = NULL, overdue_at = NULL, "
+
+/* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each batch; this is asked job by job. */
+#define NOTHING_OUT(job_id)                                                                                            \
+	"(SELECT COUNT(*) FROM attempts o FORCE INDEX (job_number) WHERE o.job_id = " job_id                           \
+	" AND o.state IN ('starting','running','unknown','released')) = 0 "
 
 /* Settled, and nothing of it is still out. */
 #define PURGEABLE                                                                                                      \
 	"j.id > ? AND j.id < ? AND j.state IN ('succeeded','failed','cancelled') "                                    \
-	"AND j.updated_at < NOW(6) - INTERVAL ? SECOND AND NOT EXISTS (SELECT 1 FROM attempts o WHERE o.job_id = j.id " \
-	"AND o.state IN ('starting','running','unknown','released')) "
+	"AND j.updated_at < NOW(6) - INTERVAL ? SECOND AND " NOTHING_OUT("j.id")
 
 #define ROW(id, text) [id] = { #id, text }
 
@@ -87,11 +95,11 @@ static const struct {
 
 	ROW(SQL_JOB_LOCK, "SELECT id, owner, fingerprint, state, version, revision, completed_by, attempt_count, "
 			  "attempts_allowed, provider, next_provider, error_reason, effect_done, "
-			  "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), SHA2(result, 256) "
-			  "FROM jobs WHERE id = ? FOR UPDATE"),
+			  "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), SHA2(result, 256), "
+			  "purged_at IS NOT NULL FROM jobs WHERE id = ? FOR UPDATE"),
 	ROW(SQL_JOB_LOCK_KEY, "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
 	ROW(SQL_JOB_CANCEL,
-	    "UPDATE jobs SET state = 'cancelled', version = version + 1, revision = revision + 1, error_reason = NULL, "
+	    "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, revision = revision + 1, error_reason = NULL, "
 	    "error_detail = NULL, error_attempt_id = NULL, updated_at = NOW(6) "
 	    "WHERE id = ? AND version = ? AND state IN ('queued','running','unknown','failed') AND completed_by IS NULL"),
 	ROW(SQL_JOB_TOMBSTONE,
@@ -99,7 +107,7 @@ static const struct {
 	    "created_at, updated_at) VALUES (?, ?, ?, 'cancelled', 1, ?, 0, NOW(6), ?, ?)"),
 	/* A request for an attempt: on a failed job, or on a queued one that gets another provider. */
 	ROW(SQL_JOB_REQUEST,
-	    "UPDATE jobs SET state = 'queued', next_provider = ?, attempts_allowed = GREATEST(attempts_allowed, "
+	    "UPDATE jobs " BY_ID "SET state = 'queued', next_provider = ?, attempts_allowed = GREATEST(attempts_allowed, "
 	    "attempt_count + 1), run_after = GREATEST(NOW(6), COALESCE(not_before, NOW(6)), COALESCE((SELECT "
 	    "MAX(r.retry_at) FROM attempts r WHERE r.job_id = jobs.id AND r.provider = ?), NOW(6))), error_reason = NULL, "
 	    "error_detail = NULL, error_attempt_id = NULL, effect_done = 0, revision = revision + 1, updated_at = NOW(6) "
@@ -107,44 +115,45 @@ static const struct {
 	    "(SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1)"),
 
 	ROW(SQL_JOB_COMPLETE,
-	    "UPDATE jobs SET state = 'succeeded', result = ?, completed_by = ?, version = version + 1, "
+	    "UPDATE jobs " BY_ID "SET state = 'succeeded', result = ?, completed_by = ?, version = version + 1, "
 	    "revision = revision + 1, error_reason = NULL, error_detail = NULL, error_attempt_id = NULL, "
 	    "updated_at = NOW(6) WHERE " HELD_BY_VERSION " AND state IN ('queued','running','unknown') AND EXISTS "
 	    "(SELECT 1 FROM attempts l WHERE l.id = ? AND l.job_id = jobs.id AND l.version_read = jobs.version "
 	    "AND l.state IN ('starting','running','unknown','released'))"),
 	ROW(SQL_JOB_REQUEUE,
-	    "UPDATE jobs SET state = 'queued', next_provider = COALESCE(?, next_provider), attempts_allowed = "
+	    "UPDATE jobs " BY_ID "SET state = 'queued', next_provider = COALESCE(?, next_provider), attempts_allowed = "
 	    "GREATEST(attempts_allowed, attempt_count + ?), run_after = GREATEST(NOW(6) + INTERVAL ? MICROSECOND, "
 	    "COALESCE(not_before, NOW(6)), COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE r.job_id = jobs.id "
 	    "AND r.provider = next_provider), NOW(6))), revision = revision + 1, updated_at = NOW(6) "
 	    "WHERE " HELD_BY_VERSION " AND state IN ('running','unknown') AND " NONE_ELSE_IN_DOUBT),
 	ROW(SQL_JOB_FAIL,
-	    "UPDATE jobs SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = ?, "
+	    "UPDATE jobs " BY_ID "SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = ?, "
 	    "error_detail = ?, error_attempt_id = ?, effect_done = ?, updated_at = NOW(6) "
 	    "WHERE " HELD_BY_VERSION " AND state IN ('running','unknown') AND " NONE_ELSE_IN_DOUBT),
-	ROW(SQL_JOB_LOSE_TRACK, "UPDATE jobs SET state = 'unknown', revision = revision + 1, updated_at = NOW(6) "
+	ROW(SQL_JOB_LOSE_TRACK, "UPDATE jobs " BY_ID "SET state = 'unknown', revision = revision + 1, updated_at = NOW(6) "
 				"WHERE " HELD_BY_VERSION " AND state = 'running'"),
 	/* An attempt moved alone. A settled job's ETag stays as it is. */
-	ROW(SQL_JOB_TOUCH, "UPDATE jobs SET revision = revision + 1, updated_at = NOW(6) WHERE id = ? "
+	ROW(SQL_JOB_TOUCH, "UPDATE jobs " BY_ID "SET revision = revision + 1, updated_at = NOW(6) WHERE id = ? "
 			   "AND state IN ('queued','running','unknown')"),
 	ROW(SQL_JOB_EXPIRE_FIND, "SELECT id FROM jobs WHERE gives_up_at <= NOW(6) ORDER BY gives_up_at LIMIT 256"),
 	ROW(SQL_JOB_EXPIRE,
-	    "UPDATE jobs SET error_reason = IF(attempt_count = 0 AND expires_at <= NOW(6), 'expired', 'deadline'), "
+	    "UPDATE jobs " BY_ID "SET error_reason = IF(attempt_count = 0 AND expires_at <= NOW(6), 'expired', 'deadline'), "
 	    "error_detail = NULL, error_attempt_id = NULL, state = 'failed', version = version + 1, "
 	    "revision = revision + 1, updated_at = NOW(6) WHERE id = ? AND state = 'queued' AND gives_up_at <= NOW(6)"),
 
 	ROW(SQL_PURGE_FIND_PAYLOADS,
 	    "SELECT j.id FROM jobs j WHERE " PURGEABLE "AND j.purged_at IS NULL ORDER BY j.id LIMIT 100"),
 	ROW(SQL_PURGE_FIND_ROWS, "SELECT j.id FROM jobs j WHERE " PURGEABLE "ORDER BY j.id LIMIT 100"),
-	ROW(SQL_PURGE_LOCK, "SELECT id FROM jobs WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled') "
-			    "ORDER BY id FOR UPDATE"),
+	ROW(SQL_PURGE_LOCK, "SELECT id FROM jobs " BY_ID "WHERE id IN ({, |?}) AND state IN "
+			    "('succeeded','failed','cancelled') AND " NOTHING_OUT("jobs.id") "ORDER BY id FOR UPDATE"),
 	ROW(SQL_PURGE_PAYLOADS,
-	    "UPDATE jobs SET input = NULL, result = NULL, metadata = NULL, error_detail = NULL, purged_at = NOW(6) "
+	    "UPDATE jobs " BY_ID "SET input = NULL, result = NULL, metadata = NULL, error_detail = NULL, purged_at = NOW(6) "
 	    "WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled') AND purged_at IS NULL"),
 	ROW(SQL_PURGE_ATTEMPT_TEXTS, "UPDATE attempts SET detail = NULL, note = NULL WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_RACES, "DELETE FROM races WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_ATTEMPTS, "DELETE FROM attempts WHERE job_id IN ({, |?})"),
-	ROW(SQL_PURGE_ROWS, "DELETE FROM jobs WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled')"),
+	ROW(SQL_PURGE_ROWS, "DELETE j FROM jobs j " BY_ID "WHERE j.id IN ({, |?}) AND j.state IN "
+	    "('succeeded','failed','cancelled')"),
 
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
 	ROW(SQL_ATTEMPT_FOR_SETTLE,
@@ -154,7 +163,7 @@ static const struct {
 	    "AND n.provider = a.provider) FROM attempts a WHERE a.id = ? AND a.job_id = ?"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
-	    "UPDATE attempts SET state = 'running', phase = ?, http_status = ?, reference = ?, overdue_at = NOW(6) + "
+	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference = ?, overdue_at = NOW(6) + "
 	    "INTERVAL ? MICROSECOND, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND, claimed_by = NULL WHERE id = ? "
 	    "AND state = 'starting'"),
 	ROW(SQL_ATTEMPT_SUCCEED, ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
@@ -165,13 +174,13 @@ static const struct {
 					    "AND state IN ('starting','running','unknown','released')"),
 	/* The end of hearing is not the end of the attempt: finished_at stays empty. */
 	ROW(SQL_ATTEMPT_LOSE_TRACK,
-	    "UPDATE attempts SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
+	    "UPDATE attempts " BY_ID "SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
 	    "detail = ?, next_ask_at = COALESCE(NOW(6) + INTERVAL ? MICROSECOND, next_ask_at), overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
-	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
+	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts " BY_ID "SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
 				 "AND state IN ('running','unknown')"),
 	ROW(SQL_ATTEMPT_CANCEL,
-	    "UPDATE attempts SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), overdue_at = NULL, "
+	    "UPDATE attempts " BY_ID "SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), overdue_at = NULL, "
 	    "cancel_due = ?, next_ask_at = IF(?, NOW(6), NULL) WHERE id = ? "
 	    "AND state IN ('running','unknown','released')"),
 	ROW(SQL_ATTEMPT_RETRY_AT, "SELECT MAX(retry_at) FROM attempts WHERE job_id = ? AND provider = ?"),
@@ -194,19 +203,19 @@ static const struct {
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM attempts a JOIN jobs j "
 	    "ON j.id = a.job_id LEFT JOIN providers p ON p.name = a.provider WHERE a.id = ?"),
 	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
-	ROW(SQL_ASK_BEGIN, "UPDATE attempts SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
-	ROW(SQL_ASK_STOP, "UPDATE attempts SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
+	ROW(SQL_ASK_BEGIN, "UPDATE attempts " BY_ID "SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
+	ROW(SQL_ASK_STOP, "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
 			  "WHERE id = ?"),
 	/* The cancel is told, or can't be: what is still in doubt is asked about again. */
 	ROW(SQL_ASK_CANCEL_TOLD,
-	    "UPDATE attempts SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state IN ('running','unknown','released'), "
+	    "UPDATE attempts " BY_ID "SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state IN ('running','unknown','released'), "
 	    "NOW(6) + INTERVAL ? MICROSECOND, NULL) WHERE id = ?"),
 	/* A cancelled job changes no attempt; their providers are told. One that is being sent is told when it is known to be out. */
 	ROW(SQL_ASK_CANCEL_JOB,
 	    "UPDATE attempts SET cancel_due = 1, next_ask_at = IF(state = 'starting', next_ask_at, NOW(6)) WHERE job_id = ? "
 	    "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ASK_KEEP,
-	    "UPDATE attempts SET last_answer = ?, reference = COALESCE(?, reference), next_ask_at = NOW(6) + INTERVAL ? "
+	    "UPDATE attempts " BY_ID "SET last_answer = ?, reference = COALESCE(?, reference), next_ask_at = NOW(6) + INTERVAL ? "
 	    "MICROSECOND WHERE id = ? AND (cancel_due = 1 OR state IN ('running','unknown','released'))"),
 
 	ROW(SQL_RACE_ADD, "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
@@ -225,19 +234,20 @@ static const struct {
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts g "
 	    "WHERE g.job_id = j.id AND g.provider = j.next_provider AND g.state = 'failed' AND g.http_status IS NOT NULL "
 	    "AND g.reason <> 'operator')), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts n WHERE "
-	    "n.job_id = j.id AND n.provider = j.next_provider)) FROM jobs j WHERE j.id IN ({, |?}) AND j.state = 'queued' "
+	    "n.job_id = j.id AND n.provider = j.next_provider)) FROM jobs j " BY_ID "WHERE "
+	    "j.id IN ({, |?}) AND j.state = 'queued' "
 	    "AND j.next_provider = ? AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6)) "
 	    "AND (j.attempt_count = 0 OR NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1)) "
 	    "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_CLAIM_ATTEMPTS,
 	    "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
 	    "claimed_by, started_at) VALUES {, |(?, ?, ?, ?, ?, ?, 'starting', ?, ?, NOW(6))}"),
-	ROW(SQL_CLAIM_JOBS, "UPDATE jobs SET state = 'running', attempt_count = attempt_count + 1, "
+	ROW(SQL_CLAIM_JOBS, "UPDATE jobs " BY_ID "SET state = 'running', attempt_count = attempt_count + 1, "
 			    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = 'queued'"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),
-	ROW(SQL_POLLER_RENEW, "UPDATE pollers SET lease_until = NOW(6) + INTERVAL ? SECOND "
+	ROW(SQL_POLLER_RENEW, "UPDATE pollers " BY_ID "SET lease_until = NOW(6) + INTERVAL ? SECOND "
 			      "WHERE id = ? AND lease_until > NOW(6)"),
 	ROW(SQL_POLLER_LEAVE, "DELETE FROM pollers WHERE id = ?"),
 	ROW(SQL_POLLER_BURY, "DELETE FROM pollers WHERE lease_until < NOW(6) AND NOT EXISTS (SELECT 1 FROM attempts a "

@@ -145,7 +145,7 @@ connections() { shop "/shop/requests?printer=$1" | jq -r '.[].connection' | sort
 
 @test "c05 libcurl does repeat a request on a kept connection that was dropped, and then under the same key" {
 	twice c05-trap honour/keepalive-drop '"idempotency":{"honoured":true}'
-	is 'wire requests' "$(wire c05-trap)" 3
+	within 'wire requests' "$(wire c05-trap)" 3 4
 	is keys "$(counts c05-trap distinct_keys)" 2
 	is sheets "$(counts c05-trap sheets)" 2
 }
@@ -471,7 +471,7 @@ point() { # NAME RESULT_MEMBER BODY WANT: the result, byte for byte
 	is attempts "$(field .attempt_count)" 3
 	api POST "/v1/jobs/$job/attempts" -d '{}'
 	is 'asked for' "$status" 202
-	wait_for 10 eval 'look "$job"; [ "$(field "\(.state) \(.attempt_count)")" = "failed 4" ]'
+	wait_for 10 eval 'look "$job"; [ "$(field "[.state, .attempt_count] | join(\"-\")")" = failed-4 ]'
 	is 'wire requests' "$(wire bound)" 4
 }
 
@@ -554,9 +554,10 @@ point() { # NAME RESULT_MEMBER BODY WANT: the result, byte for byte
 }
 
 @test "c10 over all of this file no attempt has made more than one request" {
-	# libcurl does repeat where the provider honours keys; that test proves it, and is left out.
-	shop '/shop/requests?printer=c05-trap' | jq -r '.[].key' | tr -d - | sort -u >"$BATS_TEST_TMPDIR/trap"
-	wire_by_key | join -v 1 -j 1 - "$BATS_TEST_TMPDIR/trap" >"$BATS_TEST_TMPDIR/wire"
-	within 'keys met' "$(wc -l <"$BATS_TEST_TMPDIR/wire")" 60 1000
-	sent_at_most_once "$BATS_TEST_TMPDIR/wire"
+	# libcurl does repeat where the provider honours keys; the test that proves it is left out.
+	local trap
+
+	trap=$(shop "/shop/requests?printer=c05-trap" | jq -r ".[].key" | tr -d - | sort -u)
+	within "keys met" "$(wire_by_key | wc -l)" 60 1000
+	sent_at_most_once "$trap"
 }

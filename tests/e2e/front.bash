@@ -13,17 +13,33 @@ has() { # WHAT PATTERN TEXT: a line of the text matches
 	grep -qE -- "$2" <<<"$3" || { printf '%s: nothing like %s in:\n%s\n' "$1" "$2" "$3" >&2; return 1; }
 }
 
-header() { sed -n "s/^$1: //Ip" <<<"$headers"; }	# NAME: of the last answer; every line of that name
+# header NAME: of the last answer; every line of that name.
+header() {
+	local line
+
+	while IFS= read -r line; do
+		[[ ${line,,} != "${1,,}: "* ]] || printf '%s\n' "${line#*: }"
+	done <<<"$headers"
+}
 
 # refused STATUS NAME: the last answer is that problem, and is written as one.
 refused() {
-	is status "$status" "$1"
-	is type "$(field .type)" "/problems/$2"
-	is 'status member' "$(field .status)" "$1"
+	is 'status and type' "$status $(jq -r '[.type, .status, (.title | length > 0), (.detail | length > 0)] | join(" ")' <<<"$body")" \
+		"$1 /problems/$2 $1 true true"
 	is 'content type' "$(header Content-Type)" application/problem+json
 	is 'cache' "$(header Cache-Control)" no-store
-	is 'request id' "$(header X-Request-Id | grep -cE '^[A-Za-z0-9-]{1,64}$')" 1
-	field '.title, .detail' | grep -q . || { echo "no title or detail: $body" >&2; return 1; }
+	[[ $(header X-Request-Id) =~ ^[A-Za-z0-9-]{1,64}$ ]] || { printf 'not one X-Request-Id: %s\n' "$headers" >&2; return 1; }
+}
+
+# raw METHOD PATH [CURL OPTIONS...]: as api, with no header of its own.
+raw() {
+	local method=$1 path=$2
+
+	shift 2
+	body=$(curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' "$@" "$ONEJOB_URL$path")
+	status=${body##*$'\n'} body=${body%$'\n'*}
+	headers=$(<"$BATS_TEST_TMPDIR/headers")
+	headers=${headers//$'\r'/}
 }
 
 # burst FOLDER N KEY BODY: N creates of one key at once. FOLDER/codes has a status a line, FOLDER/1... the bodies.

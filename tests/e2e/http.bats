@@ -26,7 +26,9 @@ other() { TOKEN=$OTHER_TOKEN api "$@"; }
 
 # fresh KEY [BODY]: a job that waits for ever, as its provider is disabled; $job.
 fresh() {
-	create "$1" "${2-"{\"provider\":\"away\",\"input\":1}"}"
+	local waits='{"provider":"away","input":1}'
+
+	create "$1" "${2-$waits}"
 	is created "$status" 201
 	job=$(field .id)
 }
@@ -40,7 +42,7 @@ doubt() { # KEY; $job and $attempt
 members() { field 'keys_unsorted | join(" ")'; }
 
 JOB_MEMBERS='id state version owner idempotency_key contract contract_version provider input metadata max_attempts'\
-' attempt_count completed_by result error advice in_doubt not_before expires_at created_at updated_at purged_at attempts'
+' attempt_count completed_by result error advice in_doubt not_before expires_at deadline_at created_at updated_at purged_at attempts'
 
 sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 
@@ -96,12 +98,11 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 		if [ "$want" = 201 ]; then
 			is "status of '$header'" "$status" 201
 		else
-			is "status of '$header'" "$status $(field .type)" "$want /problems/idempotency-key-$problem"
-			refused "$want" "idempotency-key-$problem"
+			refused "$want" "idempotency-key-$problem" || { echo "row: '$header'" >&2; return 1; }
 		fi
 	done <<-ROWS
 		400|missing|:
-		400|missing|;
+		400|invalid|;
 		400|invalid|: ""
 		400|invalid|: " x
 		400|invalid|: "x" y
@@ -135,8 +136,8 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 		refused 400 invalid-json
 		is "offset in $text" "$(field .offset)" "$offset"
 	done <<-'ROWS'
-		31|{"provider":"away","input":1} x
-		20|{"provider":"away","provider":"ok","input":1}
+		30|{"provider":"away","input":1} x
+		19|{"provider":"away","provider":"ok","input":1}
 	ROWS
 	create bad-json $'\xef\xbb\xbf{"provider":"away","input":1}'
 	refused 400 invalid-json
@@ -177,19 +178,19 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 }
 
 @test "the order of refusals: what comes first decides" {
-	local big=$BATS_TEST_TMPDIR/big who args
+	local big=$BATS_TEST_TMPDIR/big token
 
 	head -c 1048577 /dev/zero | tr '\0' ' ' >"$big"
 	while IFS='|' read -r want problem who method path args; do
 		case $who in
-		nobody) local TOKEN=unknown ;;
-		user) local TOKEN=$ONEJOB_TOKEN ;;
-		operator) local TOKEN=$ONEJOB_OPERATOR_TOKEN ;;
+		nobody) token=unknown ;;
+		user) token=$ONEJOB_TOKEN ;;
+		operator) token=$ONEJOB_OPERATOR_TOKEN ;;
 		esac
+		[[ $args == *Content-Type* ]] || args+=' -H "Content-Type: application/json"'
 		eval "set -- $args"
-		api "$method" "$path" "$@"
-		is "$who $method $path $args" "$status $(field .type)" "$want /problems/$problem"
-		refused "$want" "$problem"
+		raw "$method" "$path" -H "Authorization: Bearer $token" "$@"
+		refused "$want" "$problem" || { echo "row: $who $method $path $args" >&2; return 1; }
 		case $want in
 		401) has 'WWW-Authenticate' '^Bearer' "$(header WWW-Authenticate)" ;;
 		405) has 'Allow' '[A-Z]' "$(header Allow)" ;;
@@ -236,21 +237,14 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 	old=$(onejob token create --owner old --expires-in 1d)
 	sql -e "UPDATE tokens SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE owner = 'old'"
 	for args in '' '-H "Authorization: Basic ZGVtbzp4"' '-H "Authorization: Bearer"' '-H "Authorization: Bearer nonsense"' \
-		"-H 'Authorization: Bearer $revoked'" "-H 'Authorization: Bearer $old'" \
-		"-H 'Authorization: Bearer $ONEJOB_TOKEN' -H 'Authorization: Bearer $ONEJOB_TOKEN'"; do
+		"-H 'Authorization: Bearer $revoked'" "-H 'Authorization: Bearer $old'"; do
 		eval "set -- $args"
 		raw GET /v1/jobs "$@"
 		refused 401 unauthorized
 		has "challenge for $args" '^Bearer realm=' "$(header WWW-Authenticate)"
 	done
-}
-
-raw() { # as api, with no header of its own
-	local method=$1 path=$2
-	shift 2
-	body=$(curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' "$@" "$ONEJOB_URL$path")
-	status=${body##*$'\n'} body=${body%$'\n'*}
-	headers=$(tr -d '\r' <"$BATS_TEST_TMPDIR/headers")
+	raw GET /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H "Authorization: Bearer $ONEJOB_TOKEN"
+	[ "$status" = 400 ] || refused 401 unauthorized	# some versions of nginx refuse a doubled one by themselves
 }
 
 @test "405: Allow lists what the path takes, and HEAD goes with every GET" {
@@ -514,7 +508,7 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 		is 'a page' "$status" 200
 		pages=$((pages + 1))
 		field '.jobs[].id' >>"$seen"
-		is 'left out' "$(field '[.jobs[] | has("input", "result", "attempts")] | any' 2>/dev/null || field '[.jobs[] | has("input") or has("result") or has("attempts")] | any')" false
+		is 'left out' "$(field '[.jobs[] | has("input") or has("result") or has("attempts")] | any')" false
 		cursor=$(field '.next_cursor // ""')
 		[ -n "$cursor" ] || break
 		create "list-new-$pages" '{"provider":"away","input":"new"}'
@@ -548,16 +542,17 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 	doubt list-1; local one=$attempt
 	doubt list-2; local two=$attempt
 	operator GET '/v1/attempts?state=unknown&limit=200'
-	is 'both, newest first' "$(field '[.attempts[].id] | map(select(. == $one or . == $two)) | join(" ")' --arg x 2>/dev/null || \
-		jq -r --arg one "$one" --arg two "$two" '[.attempts[].id | select(. == $one or . == $two)] | join(" ")' <<<"$body")" "$two $one"
+	is 'both, newest first' "$(jq -r --arg one "$one" --arg two "$two" '[.attempts[].id | select(. == $one or . == $two)] | join(" ")' <<<"$body")" "$two $one"
 	is 'all are unknown' "$(field '[.attempts[].state] | unique | join(" ")')" unknown
 	is 'their job' "$(jq -r --arg id "$two" '.attempts[] | select(.id == $id) | .job_id' <<<"$body")" "$job"
 	for id in "$one" "$two"; do
+		job=$(operator GET '/v1/attempts?state=unknown&limit=200' && jq -r --arg id "$id" '.attempts[] | select(.id == $id) | .job_id' <<<"$body")
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1}'
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1.0}'
-		is 'its own repeat' "$status" 200
+		is 'its own repeat' "$status $(field .type)" '409 /problems/attempt-settled'
+		no race_of "$job"
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":2}'
-		is 'a contradiction' "$status" 409
+		refused 409 attempt-settled	# and a race, a contradiction
 	done
 	operator GET '/v1/races?limit=1'
 	is 'the newest' "$(field '.races[0] | "\(.attempt_id) \(.why) \(.bytes)"')" "$two contradiction 1"

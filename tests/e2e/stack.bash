@@ -47,7 +47,8 @@ api() {
 		-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' "$@" "$ONEJOB_URL$path")
 	status=${body##*$'\n'}
 	body=${body%$'\n'*}
-	headers=$(tr -d '\r' <"$BATS_TEST_TMPDIR/headers")
+	headers=$(<"$BATS_TEST_TMPDIR/headers")
+	headers=${headers//$'\r'/}
 }
 
 operator() { TOKEN=$ONEJOB_OPERATOR_TOKEN api "$@"; }

@@ -84,18 +84,18 @@ flood() {
 
 # The attempts by the shop's book and by the database: "KEY COUNT" a line, the dashes taken out.
 wire_by_key() {
-	shop /shop/requests | jq -r '.[].key // empty' | tr -d - | sort | uniq -c | awk '{ print $2, $1 }'
+	shop /shop/requests | jq -r '.[].key // empty' | tr -d - | sort | uniq -c | awk '{ print $2, $1 }' | sort
 }
 
-# No key at the shop was met more often than there are attempts that may have sent it. A key is the job's id and the generation,
-# so this is "one attempt, one wire request" for every attempt there is.
+# sent_at_most_once [KEYS]: no key at the shop was met more often than there are attempts that may have sent it. A key is the job's
+# id and the generation, so this is "one attempt, one wire request" for every attempt there is. KEYS, one a line, are left out.
 sent_at_most_once() {
 	local bad
 
-	bad=$(comm -23 <(wire_by_key | sort) <(wire_by_key | join -j 1 - <(sql -e "SELECT CONCAT(LOWER(HEX(job_id)), generation), COUNT(*)
-		FROM attempts WHERE phase IS NULL OR phase <> 'not_sent' GROUP BY 1" | tr '\t' ' ' | sort) |
-		awk '$2 <= $3 { print $1, $2 }' | sort))
-	[ -z "$bad" ] || { printf 'sent more often than attempted:\n%s\n' "$bad" >&2; return 1; }
+	bad=$(join -a 1 -e 0 -o 0,1.2,2.2 <(wire_by_key) <(sql -e "SELECT CONCAT(LOWER(HEX(job_id)), generation), COUNT(*)
+		FROM attempts WHERE phase IS NULL OR phase <> 'not_sent' GROUP BY 1" | tr '\t' ' ' | sort) | awk '$2 > $3' |
+		grep -vF -e "${1:-no key}" || true)
+	[ -z "$bad" ] || { printf 'key, wire requests, attempts:\n%s\n' "$bad" >&2; return 1; }
 }
 
 # own_poller NAME [ENVIRONMENT...] [-- OPTIONS...]: one more poller, with its log in the stack's folder; $poller is its pid.

@@ -1,0 +1,606 @@
+/* onejob.pml: the rules about one job, for every order of steps and a crash at each: a Promela model for spin. model.sh runs it.
+ *
+ * What it stands for: src/core/moves.c (which moves there are), src/store (each transaction is one step here, for all of them lock the
+ * job's row first; what isn't locked, or takes two transactions, is two steps) and src/poller (claim, send, wait, settle). A comment
+ * at each step names its function.
+ *
+ * Bounds: one idempotency key, so one job; TRIES attempts in all, MAX_ATTEMPTS of which start by themselves; two pollers with one
+ * attempt in hand each. Nothing else is bounded: two clients create and one cancels by key again and again, the provider brings
+ * its word as late and as often as it likes, an operator says whatever is permitted, and every step of a poller may
+ * crash, lose its lease or the database's answer. That is finite, for an attempt and a job only move on.
+ *
+ * Left out: payloads (a result is the number of its attempt), a provider that did the work unusably, the swap's stale readers (the row's lock
+ * shuts them out), a host that stops between the look at the lease and the first byte, certificates, purging.
+ *
+ * Each M_ macro is a mutation: a fault that somebody could build in. model.sh checks that each of them is found. */
+
+#ifndef TRIES
+#define TRIES 3
+#endif
+#ifndef MAX_ATTEMPTS
+#define MAX_ATTEMPTS 2
+#endif
+/* Attempts: enum attempt_state. The order serves IN_DOUBT and IN_PLAY. */
+#define A_NONE 0
+#define A_STARTING 1
+#define A_RUNNING 2
+#define A_UNKNOWN 3
+#define A_RELEASED 4
+#define A_SUCCEEDED 5
+#define A_FAILED 6
+#define A_CANCELLED 7
+#define A_DISCARDED 8
+#define IN_DOUBT(s) (s >= A_STARTING && s <= A_UNKNOWN)
+#define IN_PLAY(s) (s >= A_STARTING && s <= A_RELEASED)
+#define ENDED(s) (s > A_RELEASED)
+
+/* Jobs: enum job_state. */
+#define J_NONE 0
+#define J_QUEUED 1
+#define J_RUNNING 2
+#define J_UNKNOWN 3
+#define J_SUCCEEDED 4
+#define J_FAILED 5
+#define J_CANCELLED 6
+#define OPEN(s) (s >= J_QUEUED && s <= J_UNKNOWN)
+#define DECIDED(s) (s > J_UNKNOWN)
+
+/* Words: enum attempt_event. */
+#define W_NONE 0
+#define W_ACKNOWLEDGED 1
+#define W_RESULT 2
+#define W_FAILURE 3
+#define W_TRACK_LOST 4
+#define W_RELEASE 5
+#define W_CANCEL 6
+
+/* What a word rests on. Only W_TRACK_LOST may rest on a timer. */
+#define E_NONE 0
+#define E_PROVIDER 1
+#define E_NOT_SENT 2
+#define E_TIMER 3
+#define E_OPERATOR 4
+
+/* What the provider did with an attempt's request, whether or not anyone hears of it. */
+#define T_NONE 0
+#define T_DID 1
+#define T_REFUSED 2
+
+/* attempts.claimed_by and the lease that it names. LAPSED: run out, or no poller's; ORPHAN: runs still, and nobody renews it. */
+#define LAPSED 0
+#define HOLDER(poller) ((poller) + 1)
+#define ORPHAN 3
+
+/* --- the database */
+
+byte rows;			/* of the key */
+byte jstate, version, completed, result, count, allowed = MAX_ATTEMPTS;
+byte astate[TRIES + 1], version_read[TRIES + 1], held[TRIES + 1];	/* from 1 */
+bool locked;			/* the job's row, by a claim that isn't committed */
+bool too_late;			/* deadline_at has passed */
+
+/* --- the world */
+
+byte truth[TRIES + 1];
+bool busy[2];			/* a poller has work in hand */
+
+/* --- the monitors' memory: what was before the last commit, and what no column says */
+
+bool by_hand[TRIES + 1];	/* an operator answers for what else it may do */
+byte seen[TRIES + 1];		/* decisions taken when it started */
+byte astate_was[TRIES + 1];
+byte jstate_was, version_was, completed_was, result_was, decisions;
+hidden byte evidence;		/* of the transaction that commits */
+hidden byte requested;		/* that transaction is a request for an attempt */
+hidden byte other;
+
+/* The properties. All are false for ever: each is there to name the assertion that fails. */
+hidden byte one_row_per_key, one_attempt_in_doubt, job_and_doubt_agree, sent_only_when_committed,
+	no_send_after_its_turn, sent_only_once, no_doubt_resolved_by_a_timer, failed_only_when_certain, an_ended_attempt_stays, released_only_by_hand,
+	one_winner, no_result_after_an_unseen_decision, version_counts_decisions, a_settled_job_stays, work_done_twice_only_by_hand,
+	no_attempt_starting_for_ever, no_job_forgotten;
+
+#define DOUBTS (IN_DOUBT(astate[1]) + IN_DOUBT(astate[2]) + IN_DOUBT(astate[3]))
+#define RUNS (astate[1] == A_RUNNING -> 1 : (astate[2] == A_RUNNING -> 2 : (astate[3] == A_RUNNING -> 3 : 0)))
+#define OTHER_IN_DOUBT(i) (DOUBTS - IN_DOUBT(astate[i]) > 0)
+
+/* --- what must hold after every commit */
+
+inline watch_attempt(i)
+{
+	assert(an_ended_attempt_stays || !ENDED(astate_was[i]) || astate[i] == astate_was[i]);
+	assert(no_doubt_resolved_by_a_timer || evidence != E_TIMER || astate[i] == astate_was[i] || astate[i] == A_UNKNOWN);
+	assert(released_only_by_hand || evidence == E_OPERATOR || astate[i] == astate_was[i] ||
+	       (astate[i] != A_RELEASED && astate[i] != A_CANCELLED));
+	assert(failed_only_when_certain || astate[i] != A_FAILED || by_hand[i] || truth[i] == T_REFUSED || truth[i] == T_NONE);
+	astate_was[i] = astate[i]
+}
+
+inline watch_job()
+{
+	assert(one_winner || completed_was == 0 || (completed == completed_was && result == result_was));
+	assert(one_winner || (completed == 0 && jstate != J_SUCCEEDED) ||
+	       (jstate == J_SUCCEEDED && result == completed && astate[completed] == A_SUCCEEDED));
+	assert(no_result_after_an_unseen_decision || completed == completed_was || seen[completed] == decisions);
+	assert(a_settled_job_stays || !DECIDED(jstate_was) || (jstate == jstate_was && version == version_was) ||
+	       (jstate_was == J_FAILED && (jstate == J_CANCELLED || (jstate == J_QUEUED && requested && version == version_was))));
+	if
+	:: DECIDED(jstate) && jstate != jstate_was -> decisions++
+	:: else
+	fi;
+	assert(version_counts_decisions || version == decisions);
+	assert(job_and_doubt_agree || jstate != J_QUEUED || DOUBTS == 0);
+	assert(job_and_doubt_agree || (jstate != J_RUNNING && jstate != J_UNKNOWN) || DOUBTS == 1);
+	jstate_was = jstate;
+	version_was = version;
+	completed_was = completed;
+	result_was = result
+}
+
+inline commit()
+{
+	assert(one_row_per_key || rows <= 1);
+	assert(one_attempt_in_doubt || DOUBTS <= 1);
+	watch_attempt(1);
+	watch_attempt(2);
+	watch_attempt(3);
+	watch_job();
+	evidence = E_NONE;
+	requested = false
+}
+
+/* --- core/moves.c */
+
+/* moves_holds(), and HELD_BY_VERSION of store/sql.c */
+#if defined(M_SWAP_ANY_VERSION)
+#define HOLDS(i) (OPEN(jstate) && completed == 0)
+#elif defined(M_SWAP_TAKEN_SLOT)
+#define HOLDS(i) ((OPEN(jstate) && version_read[i] == version) || jstate == J_SUCCEEDED)
+#elif defined(M_CANCELLED_TAKES_RESULT)
+#define HOLDS(i) ((OPEN(jstate) && version_read[i] == version) || jstate == J_CANCELLED)
+#else
+#define HOLDS(i) (OPEN(jstate) && completed == 0 && version_read[i] == version)
+#endif
+
+/* attempt_rules[].from and .operator_from, and the states in the WHERE of SQL_ATTEMPT_* */
+#ifdef M_ENDED_MOVES
+#define FROM_RESULT(s) (s != A_NONE)
+#else
+#define FROM_RESULT(s) IN_PLAY(s)
+#endif
+#ifdef M_STARTING_BY_HAND
+#define FROM_HAND(s) IN_DOUBT(s)
+#else
+#define FROM_HAND(s) (s == A_RUNNING || s == A_UNKNOWN)
+#endif
+#define PERMITTED(event, s) ( \
+	(event == W_ACKNOWLEDGED && s == A_STARTING) || \
+	(event == W_RESULT && FROM_RESULT(s)) || \
+	(event == W_FAILURE && (evidence == E_OPERATOR -> (FROM_HAND(s) || s == A_RELEASED) : IN_PLAY(s))) || \
+	(event == W_TRACK_LOST && (s == A_STARTING || s == A_RUNNING)) || \
+	(event == W_RELEASE && FROM_HAND(s)) || \
+	(event == W_CANCEL && (FROM_HAND(s) || s == A_RELEASED)))
+
+/* job_rules[].quiet_only, and NONE_ELSE_IN_DOUBT of store/sql.c */
+#ifdef M_RETRY_BESIDE_DOUBT
+#define QUIET(i) true
+#else
+#define QUIET(i) !OTHER_IN_DOUBT(i)
+#endif
+
+/* may_retry() of store/settle.c */
+#define MAY_RETRY(event, retry, named) \
+	(event == W_RELEASE || (retry && !too_late && (named || count < allowed)))
+
+/* --- store/settle.c */
+
+/* job_complete() and attempt_end(); the loser's end is SQL_ATTEMPT_DISCARD */
+inline bring_result(i)
+{
+	if
+	:: HOLDS(i) ->
+		jstate = J_SUCCEEDED;
+		completed = i;
+		result = i;
+		version++;
+		astate[i] = A_SUCCEEDED
+	:: else -> astate[i] = A_DISCARDED
+	fi
+}
+
+/* job_requeue() */
+inline requeue(one_more)
+{
+	jstate = J_QUEUED;
+	if
+	:: one_more && allowed < count + 1 -> allowed = count + 1
+	:: else
+	fi
+}
+
+/* job_fail() */
+inline fail_for_good()
+{
+	jstate = J_FAILED;
+#ifndef M_FAILURE_KEEPS_VERSION
+	version++
+#endif
+}
+
+/* The job's side of a failure, a release and a cancel. */
+inline clear_the_way(i, event, retry, named)
+{
+	if
+	:: HOLDS(i) && (jstate == J_RUNNING || jstate == J_UNKNOWN) && QUIET(i) ->
+		if
+		:: MAY_RETRY(event, retry, named) -> requeue(event == W_RELEASE || named)
+		:: else -> fail_for_good()
+		fi
+	:: else
+	fi
+}
+
+/* settle_locked(): the only place where a word becomes rows. `evidence` is set by the caller, who commits. */
+inline settle(i, event, retry, named)
+{
+	if
+	:: PERMITTED(event, astate[i]) ->
+		if
+		:: event == W_RESULT -> bring_result(i)
+		:: event == W_ACKNOWLEDGED -> astate[i] = A_RUNNING
+		:: event == W_TRACK_LOST ->
+			if
+			:: HOLDS(i) && jstate == J_RUNNING -> jstate = J_UNKNOWN	/* job_lose_track() */
+			:: else
+			fi;
+			astate[i] = A_UNKNOWN
+		:: else ->
+			clear_the_way(i, event, retry, named);
+			by_hand[i] = by_hand[i] || evidence == E_OPERATOR;
+			astate[i] = (event == W_RELEASE -> A_RELEASED : (event == W_CANCEL -> A_CANCELLED : A_FAILED))
+		fi;
+		held[i] = LAPSED
+	:: else		/* MOVE_LATE, MOVE_REPEATED, MOVE_REFUSED: no row moves */
+	fi
+}
+
+/* --- poller/: two of them. The desk's thread and the wire's are one here: an attempt is with one of them at a time. */
+
+#ifdef M_REQUEST_BESIDE_DOUBT
+#define REQUESTABLE OPEN(jstate)
+#else
+/* request() of store/job_change.c, SQL_JOB_REQUEST */
+#define REQUESTABLE ((jstate == J_FAILED || jstate == J_QUEUED) && DOUBTS == 0 && !too_late)
+#endif
+
+#ifdef M_CLAIM_BESIDE_DOUBT
+#define CLAIMABLE ((jstate == J_QUEUED || jstate == J_UNKNOWN) && !too_late)
+#else
+/* SQL_CLAIM_LOCK, and the unique key one_in_doubt */
+#define CLAIMABLE (jstate == J_QUEUED && !too_late && DOUBTS == 0)
+#endif
+
+/* write_attempts() and write_jobs() of store/claim.c, and the commit */
+inline write_claim(holder)
+{
+	count++;
+	astate[count] = A_STARTING;
+	version_read[count] = version;
+	held[count] = holder;
+	seen[count] = decisions;
+	jstate = J_RUNNING;
+	locked = false;
+	commit()
+}
+
+/* The first byte leaves. What the provider does with it is settled here, whoever hears of it and when. */
+inline send(i)
+{
+	assert(sent_only_when_committed || astate[i] != A_NONE);
+	/* An operator's result may end it before it is sent; whatever else ends its poller's turn may start another. */
+	assert(no_send_after_its_turn || astate[i] == A_STARTING || astate[i] == A_SUCCEEDED || astate[i] == A_DISCARDED);
+	assert(sent_only_once || truth[i] == T_NONE);
+	if
+	:: truth[i] = T_DID
+	:: truth[i] = T_REFUSED
+	fi;
+	assert(work_done_twice_only_by_hand || truth[1] != T_DID || i == 1 || truth[i] != T_DID || by_hand[1]);
+	assert(work_done_twice_only_by_hand || truth[2] != T_DID || i == 2 || truth[i] != T_DID || by_hand[2])
+}
+
+inline hear(event, may_be_tried_again, by)
+{
+	word = event;
+	retry = may_be_tried_again;
+	rests_on = by
+}
+
+/* Back to where nothing is in hand. */
+inline forget()
+{
+	mine = 0;
+	late = false;
+	hear(W_NONE, false, E_NONE);
+	busy[_pid] = false
+}
+
+inline orphan(i)
+{
+	held[i] = (held[i] == HOLDER(_pid) -> ORPHAN : held[i])
+}
+
+/* The process is gone, and what it had in memory; its rows and its lease stay. It comes back under a new id. */
+inline crash()
+{
+	orphan(1);
+	orphan(2);
+	orphan(3);
+	forget()
+}
+
+/* It couldn't renew in time and lives on, under a new id: lease_is_over() and register_anew() of poller/desk.c. */
+#define LEASE_RUNS_OUT d_step { held[mine] == HOLDER(_pid) -> held[mine] = LAPSED }
+
+#ifdef M_SEND_LATE
+#define IN_TIME true
+#else
+#define IN_TIME (!late)		/* wire_send(): less than half of the lease has passed on the poller's own clock */
+#endif
+
+active [2] proctype Poller()
+{
+	byte mine, word, rests_on;
+	bool retry, late;
+
+	/* claim() of poller/desk.c looks at its clock; claim_work() of store/claim.c renews the lease and locks the job's row.
+	 * Idle pollers are all alike, so the second one claims only beside the first. */
+end:
+	if
+	:: d_step { !locked && CLAIMABLE && count < TRIES && (_pid == 0 || busy[0]) -> locked = true; busy[_pid] = true }
+	fi;
+claiming:
+	if
+	:: !late -> late = true; goto claiming
+	:: d_step { true -> write_claim(HOLDER(_pid)); mine = count }
+	:: d_step { late -> write_claim(LAPSED); mine = count }	/* the lease has run out meanwhile */
+	:: d_step { true -> locked = false; crash() } -> goto end	/* or all is undone: RC_RETRY, RC_FAULT */
+	:: d_step { true ->	/* RC_UNCERTAIN: the answer to the commit is lost, and it was done */
+#ifdef M_UNCERTAIN_KEEPS_LEASE
+		write_claim(HOLDER(_pid));
+#else
+		write_claim(ORPHAN);	/* under a new id nobody renews the lease that holds it */
+#endif
+		forget() } -> goto end
+#ifdef M_SEND_BEFORE_COMMIT
+	:: atomic { mine = count + 1; send(mine) } -> goto waiting
+#endif
+#ifdef M_SEND_UNCERTAIN
+	:: d_step { true -> locked = false; mine = count + 1 }	/* RC_UNCERTAIN, and it was not done */
+#endif
+	fi;
+claimed:	/* hand_out() and desk_take() of poller/desk.c */
+	if
+	:: !late -> late = true; goto claimed
+	:: atomic { IN_TIME -> late = false; send(mine) } -> goto waiting	/* wire_send() */
+	:: d_step { IN_TIME -> hear(W_FAILURE, true, E_NOT_SENT) }	/* errand_conclude(): refused, no such host */
+	:: d_step { !IN_TIME -> hear(W_FAILURE, true, E_NOT_SENT) }	/* return_unsent() */
+	:: late -> LEASE_RUNS_OUT; goto claimed
+	:: d_step { true -> crash() } -> goto end
+	fi;
+	late = false;
+	goto settling;
+waiting:	/* take_finished() of poller/wire.c, outcome_of(), errand_conclude() */
+	if
+	:: d_step { truth[mine] == T_DID -> hear(W_RESULT, false, E_PROVIDER) }
+	:: d_step { truth[mine] == T_REFUSED -> hear(W_FAILURE, true, E_PROVIDER) }
+	:: d_step { truth[mine] == T_REFUSED -> hear(W_FAILURE, false, E_PROVIDER) }
+	:: d_step { true -> hear(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the provider's row has `accepted` */
+	:: d_step { true ->	/* a time-out, a reset, a cut answer; wire_abandon() */
+#ifdef M_TIMEOUT_FAILS
+		hear(W_FAILURE, true, E_TIMER)
+#else
+		hear(W_TRACK_LOST, false, E_TIMER)
+#endif
+	}
+#ifdef M_SEND_AGAIN
+	:: atomic { send(mine) } -> goto waiting
+#endif
+	:: LEASE_RUNS_OUT -> goto waiting
+	:: d_step { true -> crash() } -> goto end
+	fi;
+settling:	/* desk_return(), settle_some(), settle_words() */
+	if
+	:: d_step { !locked -> evidence = rests_on; settle(mine, word, retry, false); commit() }
+	:: LEASE_RUNS_OUT -> goto settling
+	:: d_step { true -> crash() } -> goto end
+	fi;
+	if
+	:: d_step { true -> forget() } -> goto end
+	:: goto settling	/* RC_UNCERTAIN, and it was done: the same is said again */
+	fi
+}
+
+/* --- upkeep by whichever poller is at it, and the passing of time */
+
+#define LOST(i) (astate[i] == A_STARTING && held[i] == LAPSED)	/* SQL_ATTEMPT_LOST_LEASES */
+#ifdef M_NO_REAPER
+#define REAPABLE(i) false
+#else
+#define REAPABLE(i) LOST(i)
+#endif
+
+inline lose_track(i)
+{
+	evidence = E_TIMER;
+	settle(i, W_TRACK_LOST, false, false);
+	commit()
+}
+
+active proctype Upkeep()
+{
+	byte found, i;
+
+end:
+	do
+	/* find_lost() reads without a lock ... */
+	:: found == 0 && REAPABLE(1) -> found = 1
+	:: found == 0 && REAPABLE(2) -> found = 2
+	:: found == 0 && REAPABLE(3) -> found = 3
+	/* ... and claim_reap() settles what it found, in a transaction of its own, whatever happened between ... */
+	:: d_step { found > 0 && !locked ->
+#ifdef M_REAPER_FAILS
+		evidence = E_TIMER;
+		settle(found, W_FAILURE, true, false);
+		commit();
+#else
+		lose_track(found);
+#endif
+		found = 0 }
+	/* ... unless its process crashes between */
+	:: found > 0 -> found = 0
+	/* claim_expire(): one statement, which repeats the guard */
+	:: d_step { jstate == J_QUEUED && too_late && !locked ->
+		jstate = J_FAILED;
+#ifndef M_EXPIRY_KEEPS_VERSION
+		version++;
+#endif
+		commit() }
+	:: !too_late && rows > 0 -> too_late = true
+	/* a lease that nobody renews runs out */
+	:: d_step { held[1] == ORPHAN -> held[1] = LAPSED }
+	:: d_step { held[2] == ORPHAN -> held[2] = LAPSED }
+	:: d_step { held[3] == ORPHAN -> held[3] = LAPSED }
+	/* acknowledged work isn't heard of until its deadline: at most one attempt is in doubt, so the first is the only one */
+	:: d_step { !locked && RUNS > 0 ->
+		i = RUNS;
+		lose_track(i);
+		i = 0 }
+	od
+}
+
+/* --- the provider's later word, by a callback or a status query, through settle_words(): also before its own answer is read */
+
+#define HEARD(i) (truth[i] != T_NONE && IN_PLAY(astate[i]))	/* a word after the end: see Poller, settling */
+
+active proctype Provider()
+{
+	byte i;
+
+end:
+	do
+	:: atomic { !locked && (HEARD(1) || HEARD(2) || HEARD(3)) ->
+		if
+		:: HEARD(1) -> i = 1
+		:: HEARD(2) -> i = 2
+		:: HEARD(3) -> i = 3
+		fi;
+		d_step {
+			evidence = E_PROVIDER;
+			if
+			:: truth[i] == T_DID -> settle(i, W_RESULT, false, false)
+			:: else -> settle(i, W_FAILURE, true, false)
+			fi;
+			commit();
+			i = 0 } }
+	od
+}
+
+/* --- an operator, who may be wrong */
+
+active proctype Operator()
+{
+	byte i, event;
+	bool named;
+
+end:
+	do
+	/* settle_by_operator() */
+	:: atomic { !locked && (IN_PLAY(astate[1]) || IN_PLAY(astate[2]) || IN_PLAY(astate[3])) ->
+		if
+		:: IN_PLAY(astate[1]) -> i = 1
+		:: IN_PLAY(astate[2]) -> i = 2
+		:: IN_PLAY(astate[3]) -> i = 3
+		fi;
+		if
+		:: event = W_RESULT
+		:: event = W_FAILURE
+		:: event = W_RELEASE
+		:: event = W_CANCEL
+		fi;
+		if
+		:: event != W_RESULT -> named = true	/* the next attempt's provider */
+		:: named = false
+		fi;
+		d_step {
+			evidence = E_OPERATOR;
+			if
+			:: LOST(i) -> settle(i, W_TRACK_LOST, false, false)	/* lose_lease() of settle_operator.c */
+			:: else
+			fi;
+			settle(i, event, true, named);
+			commit();
+			i = 0;
+			event = W_NONE;
+			named = false } }
+	/* job_store_request_attempt() */
+	:: d_step { !locked && REQUESTABLE ->
+		requested = true;
+		requeue(true);		/* start_over() of store/job_change.c */
+		commit() }
+	od
+}
+
+/* --- clients, who do everything again and again */
+
+inline insert_row(state, decided)
+{
+	rows++;
+	jstate = state;
+	version = decided;
+	commit()
+}
+
+/* job_store_create(): the insert decides; the answer may be lost, and a duplicate is looked up in a step of its own */
+active [2] proctype Client()
+{
+#ifdef M_LOOK_THEN_INSERT
+	rows == 0;	/* look_up() first */
+	insert_row(J_QUEUED, 0);
+#endif
+end:
+	do
+	:: d_step { rows == 0 -> insert_row(J_QUEUED, 0) }	/* UNIQUE (owner, idempotency_key) */
+	:: d_step { rows > 0 -> assert(one_row_per_key || rows == 1) }	/* look_up(), compare() */
+	od
+}
+
+/* job_store_cancel_key(): the insert of a tombstone decides, else the row is locked and cancelled, as in job_store_cancel() */
+active proctype Canceller()
+{
+end:
+	do
+	:: d_step { rows == 0 -> insert_row(J_CANCELLED, 1) }
+	:: d_step { rows > 0 && !locked && jstate != J_SUCCEEDED && jstate != J_CANCELLED ->	/* moves_cancel_job() */
+		jstate = J_CANCELLED;
+#ifndef M_CANCEL_KEEPS_VERSION
+		version++;
+#endif
+		commit() }
+	od
+}
+
+/* --- what must have happened at last: nothing is left to do but what nobody has to */
+
+#define AT_REST (rows > 0 && !locked && !busy[0] && !busy[1] && !(CLAIMABLE && count < TRIES) && \
+	!(jstate == J_QUEUED && too_late) && !REAPABLE(1) && !REAPABLE(2) && !REAPABLE(3) && \
+	held[1] != ORPHAN && held[2] != ORPHAN && held[3] != ORPHAN && RUNS == 0)
+
+active proctype Rest()
+{
+end:
+	do
+	:: d_step { AT_REST && (astate[1] == A_STARTING || astate[2] == A_STARTING || astate[3] == A_STARTING) ->
+		assert(no_attempt_starting_for_ever) }
+	:: d_step { AT_REST && jstate == J_QUEUED && count < TRIES -> assert(no_job_forgotten) }
+	od
+}

@@ -1,0 +1,214 @@
+/* test_explain.c: how the server means to run every statement there is, beside some thousands of rows: none walks a table that
+ * grows, and what is named by its id is looked for by its id. */
+#include "testdb.h"
+
+#include <stdio.h>
+
+#define GROWN 5000
+#define ID_A "X'00000000000000000000000000000001'"
+#define ID_B "X'00000000000000000000000000000002'"
+
+static unsigned int faults;
+
+static void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void report(const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	print_error("%s\n", line);
+	faults++;
+}
+
+/* Walks that are meant, each with why that is cheap. `type` is EXPLAIN's. */
+static const struct pardon {
+	enum sql id;
+	const char *table;
+	const char *type;
+	const char *why;
+} pardons[] = {
+	{ SQL_TOKEN_LIST, "tokens", "index", "the operator's list, in order of the key and limited" },
+	{ SQL_PROVIDER_LIST, "providers", "*", "a small table, in order of the key and limited" },
+	{ SQL_POLLER_BURY, "pollers", "*", "one row for each running poller" },
+	{ SQL_VITALS, "pollers", "*", "one row for each running poller" },
+	{ SQL_MIGRATION_LIST, "schema_migrations", "*", "one row for each migration" },
+	{ SQL_MIGRATION_TABLE, "tables", "*", "the server's own dictionary" },
+};
+
+/* A literal for the question mark that follows `before`. */
+static const char *literal_after(const char *before, size_t len)
+{
+	static const struct { const char *end, *literal; } rows[] = {
+		{ "id < ", "X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'" }, { "id > ", "X'00000000000000000000000000000000'" },
+		{ "id = ", ID_A }, { "id <> ", ID_A }, { " IN (", ID_A }, { "owner = ", "'7'" }, { "owner > ", "'5'" },
+		{ "idempotency_key = ", "'8'" }, { "LIMIT ", "50" }, { "version = ", "0" }, { "provider = ", "'press'" },
+		{ "name = ", "'press'" }, { "name > ", "''" }, { "state = ", "'unknown'" }, { "INTERVAL ", "60" },
+		{ "sha256 = ", "REPEAT('s', 32)" }, { "sha256 >= ", "REPEAT('s', 32)" }, { "sha256 <= ", "REPEAT('t', 32)" },
+		{ "number = ", "1" }, { "attempt_count + ", "1" },
+	};
+
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		size_t end = strlen(rows[i].end);
+
+		if (len >= end && memcmp(before + len - end, rows[i].end, end) == 0)
+			return rows[i].literal;
+	}
+	return "NULL";
+}
+
+/* The statement's text with its group twice and a literal for each question mark. */
+static void spell(enum sql id, char *out, size_t size)
+{
+	const char *open = strchr(sql_text(id), '{'), *bar = open ? strchr(open, '|') : NULL;
+	bool again = false;
+	struct text text;
+
+	text_init(&text, size - 1);
+	text_add_str(&text, "EXPLAIN ");
+	for (const char *c = sql_text(id); *c; c++) {
+		if (*c == '?') {
+			text_add_str(&text, again && text.bytes[text.len - 2] == ',' ? ID_B : literal_after(text.bytes, text.len));
+		} else if (*c == '{') {
+			c = bar;
+		} else if (*c == '}' && !again) {
+			again = true;
+			text_add(&text, open + 1, (size_t)(bar - open - 1));
+			c = bar;
+		} else if (*c != '}') {
+			text_add(&text, c, 1);
+		}
+	}
+	assert_true(text_ok(&text));
+	snprintf(out, size, "%s", text.bytes);
+	text_release(&text);
+}
+
+/* The table behind an alias of sql.c. */
+static const char *table_of(const char *alias)
+{
+	if (strlen(alias) != 1)
+		return alias;
+	switch (alias[0]) {
+	case 'j': return "jobs";
+	case 't': return "tokens";
+	case 'p': return "providers or pollers";
+	default:  return "attempts";
+	}
+}
+
+static bool is_pardoned(enum sql id, const char *table, const char *type)
+{
+	for (size_t i = 0; i < ROWS(pardons); i++)
+		if (pardons[i].id == id && strcmp(pardons[i].table, table) == 0 &&
+		    (strcmp(pardons[i].type, type) == 0 || pardons[i].type[0] == '*'))
+			return true;
+	return false;
+}
+
+static bool is_of_the_claim(enum sql id)
+{
+	return (id >= SQL_QUEUE_PROVIDERS && id <= SQL_CLAIM_JOBS) || id == SQL_PROVIDER_CLAIM;
+}
+
+/* The main table of a statement that writes or locks what it names by id. */
+static bool must_go_by_id(enum sql id, const char *select_type)
+{
+	const char *text = sql_text(id);
+	bool locks = strncmp(text, "UPDATE", 6) == 0 || strncmp(text, "DELETE", 6) == 0 || strstr(text, "FOR UPDATE");
+
+	return locks && strstr(text, "FORCE INDEX (PRIMARY)") && !strstr(select_type, "SUBQUERY");
+}
+
+enum { SELECT_TYPE = 1, TABLE, TYPE, KEY = 5, EXTRA = 9 };
+
+static void judge(const char *shape, enum sql id, MYSQL_ROW row)
+{
+	const char *type = row[TYPE] ? row[TYPE] : "", *extra = row[EXTRA] ? row[EXTRA] : "";
+	const char *table = row[TABLE] ? table_of(row[TABLE]) : "";
+	bool walks = strcmp(type, "ALL") == 0 || (strcmp(type, "index") == 0 && !strstr(extra, "group-by"));
+
+	/* No table at all; a derived one, whose parts have rows of their own here; the target of VALUES, which is only written to. */
+	if (table[0] == '\0' || table[0] == '<' || strcmp(row[SELECT_TYPE], "INSERT") == 0)
+		return;
+	if (walks && !is_pardoned(id, table, type))
+		report("%s, %s: %s of %s by %s (%s)", shape, sql_name(id), type, table, row[KEY] ? row[KEY] : "-", extra);
+	if (is_of_the_claim(id) && (strstr(extra, "filesort") || strstr(extra, "temporary")))
+		report("%s, %s: %s", shape, sql_name(id), extra);
+	if (must_go_by_id(id, row[SELECT_TYPE]) && (!row[KEY] || strcmp(row[KEY], "PRIMARY") != 0))
+		report("%s, %s: looks for %s by %s", shape, sql_name(id), table, row[KEY] ? row[KEY] : "-");
+}
+
+static void explain_all(const char *shape)
+{
+	char text[4096];
+
+	faults = 0;
+	for (int i = 0; i < SQL__MAX; i++) {
+		spell((enum sql)i, text, sizeof text);
+		if (mysql_query(here.raw, text) != 0)
+			fail_msg("%s: %s", sql_name((enum sql)i), mysql_error(here.raw));
+		MYSQL_RES *result = mysql_store_result(here.raw);
+		MYSQL_ROW row;
+
+		while ((row = mysql_fetch_row(result)))
+			judge(shape, (enum sql)i, row);
+		mysql_free_result(result);
+	}
+	assert_int_equal(faults, 0);
+}
+
+static void grow(const char *job_states, const char *attempt_states)
+{
+	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, input, state, version, "
+		"max_attempts, attempts_allowed, attempt_count, run_after, created_at, updated_at) SELECT UNHEX(LPAD(HEX(seq), 32, "
+		"'0')), seq MOD 50, seq, REPEAT('f', 32), 'press', IF(seq MOD 3, 'press', 'second'), '{}', ELT(%s), 0, 3, 3, 1, "
+		"NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq SECOND FROM seq_1_to_%d", job_states,
+		GROWN);
+	raw_run(here.raw, "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
+		"started_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), UNHEX(LPAD(HEX(seq), 32, '0')), 1, 'press', 1, 0, ELT(%s), 0, "
+		"NOW(6) FROM seq_1_to_%d", attempt_states, GROWN);
+	raw_run(here.raw, "INSERT INTO races SELECT id, job_id, id, NULL, 'lost_swap', REPEAT('s', 32), 1, NOW(6) FROM attempts");
+	raw_run(here.raw, "INSERT INTO tokens SELECT UNHEX(SHA2(seq, 256)), seq, 'user', NOW(6), NULL FROM seq_1_to_1000");
+	raw_run(here.raw, "INSERT INTO pollers SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'h', 1, NOW(6), NOW(6) + INTERVAL 60 SECOND "
+		"FROM seq_1_to_20");
+	provider_new("second", 64);
+	raw_run(here.raw, "ANALYZE TABLE jobs, attempts, races, tokens, pollers, providers");
+}
+
+static void no_statement_walks_a_table_while_work_piles_up(void **state)
+{
+	(void)state;
+	grow("1 + seq MOD 6, 'queued', 'running', 'unknown', 'succeeded', 'failed', 'cancelled'",
+	     "1 + seq MOD 8, 'starting', 'running', 'unknown', 'released', 'succeeded', 'failed', 'cancelled', 'discarded'");
+	explain_all("piled up");
+}
+
+/* Where hardly anything is open, the index over states looks best to the optimizer, whatever is named. */
+static void no_statement_goes_by_state_where_it_names_a_row(void **state)
+{
+	(void)state;
+	grow("IF(seq < 4, seq, 4), 'queued', 'running', 'unknown', 'succeeded'",
+	     "IF(seq < 5, seq, 5), 'starting', 'running', 'unknown', 'released', 'succeeded'");
+	explain_all("quiet");
+}
+
+static void a_flooded_queue_is_claimed_without_sorting(void **state)
+{
+	(void)state;
+	grow("1, 'queued'", "1, 'failed'");
+	explain_all("flooded");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(no_statement_walks_a_table_while_work_piles_up),
+		TEST(no_statement_goes_by_state_where_it_names_a_row),
+		TEST(a_flooded_queue_is_claimed_without_sorting),
+	};
+
+	return cmocka_run_group_tests_name("explain", tests, testdb_open, testdb_close);
+}
