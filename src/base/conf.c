@@ -31,6 +31,8 @@ static const struct number_row {
 	  "how long an idle poller waits before it looks again, in milliseconds" },
 	{ "ONEJOB_GRACE_SECONDS", AT(grace_s), 0, 3600, 30,
 	  "how long a poller told to stop waits for answers" },
+	{ "ONEJOB_WEBHOOK_PRIVATE", AT(webhook_private), 0, 1, 0,
+	  "1: webhooks may go to private addresses, and by way of a proxy; the poller's" },
 };
 
 static bool is_path(const char *text)

@@ -143,10 +143,10 @@ void job_release(struct job *job)
 	*job = (struct job){ 0 };
 }
 
-/* An expired job, or one past its deadline, starts no attempt again: there is nothing left to advise. */
+/* An expired job, one past its deadline, and one whose input was purged start no attempt again. */
 static const char *advice_failed(const struct job *job)
 {
-	if (job->error_reason == REASON_EXPIRED || job->error_reason == REASON_DEADLINE)
+	if (job->purged_us != 0 || job->error_reason == REASON_EXPIRED || job->error_reason == REASON_DEADLINE)
 		return "done";
 	return job->effect_done ? "ask_operator" : "new_attempt";
 }

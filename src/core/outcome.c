@@ -293,6 +293,7 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 	if (rc != RC_OK)
 		goto fail;
 
+	outcome.public_len = outcome.detail.len;
 	add_words(&outcome.detail, seen->detail ? seen->detail : "");
 	if (outcome.kind != OUTCOME_RETRY)
 		outcome.retry_after_ms = -1;

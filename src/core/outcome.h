@@ -56,6 +56,7 @@ struct outcome {
 	char reference[REFERENCE_MAX_BYTES + 1];	/* OUTCOME_ACCEPTED: the provider's name for the work; "": none told */
 	bool by_row;			/* the provider's own row says what the status means */
 	struct text result;		/* OUTCOME_RESULT: one JSON text, byte for byte as the provider said it */
+	size_t public_len;		/* so much of `detail` is for everybody; the rest, libcurl's words, may name inner hosts */
 	struct text detail;		/* a sentence for people, never a secret or a payload; at most 1,000 bytes */
 };
 

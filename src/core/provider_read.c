@@ -86,10 +86,14 @@ static void read_method(struct reading *in, const struct field *field,
 	read_checked(in, field, value, provider_method_flaw);
 }
 
+/* What says who sends and what, and so can't carry a key. */
 static const char *key_header_flaw(const char *name, size_t len)
 {
-	if (len == strlen("Content-Type") && strncasecmp(name, "Content-Type", len) == 0)
-		return "is set by onejob itself";
+	static const char *const taken[] = { "Content-Type", "Content-Encoding", "Authorization", "Cookie", "Accept" };
+
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+		if (len == strlen(taken[i]) && strncasecmp(name, taken[i], len) == 0)
+			return "has another meaning; a key can't be put there";
 	return provider_header_name_flaw(name, len);
 }
 

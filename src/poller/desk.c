@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/trace.h"
 #include "store/ask.h"
 #include "store/claim.h"
 #include "store/db.h"
@@ -20,6 +21,7 @@
 #define ASK_MS 500
 #define TROUBLE_MS 500		/* after the database refused */
 #define CLOSING_TRIES 20
+#define LOSSES_UNTIL_ALONE 3	/* of a batch; then its words are said one by one */
 #define CLOSING_TRIES_AT_ONCE 2
 
 struct desk {
@@ -35,6 +37,7 @@ struct desk {
 	bool closing;		/* time is short: try what is left a few times, then leave */
 	int tries_left;
 	bool done;
+	bool all_settled;
 	/* the thread's own */
 	struct db *db;
 	struct id id;
@@ -44,6 +47,7 @@ struct desk {
 	struct errand_list kept;	/* answers that keep the doubt */
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, trouble_until_ms;
+	unsigned int losses;	/* of the batch that is being settled */
 	bool more;		/* the last claim was full: there may be more */
 	bool crowded;		/* the last claim found something: what is settled makes room for more */
 };
@@ -124,6 +128,17 @@ static void hand_out(struct desk *d, struct errand_list list)
 	d->orders.ring(d->orders.arg);
 }
 
+/* An empty claim may also mean that a provider is full, or that another poller is at it. */
+static void leave_when_idle(struct desk *d)
+{
+	bool due;
+
+	if (claim_any_due(d->db, &due) != RC_OK)
+		say_trouble(d);
+	else if (!due)
+		desk_stop_claiming(d);
+}
+
 static void claim(struct desk *d, size_t room)
 {
 	struct id ids[CLAIM_MAX];
@@ -147,7 +162,7 @@ static void claim(struct desk *d, size_t room)
 	else if (claims.len > 0)
 		hand_out(d, errands_of_claims(&claims, before_ms));
 	if (rc == RC_OK && claims.len == 0 && d->orders.once)
-		desk_stop_claiming(d);
+		leave_when_idle(d);
 }
 
 static size_t room_left(struct desk *d)
@@ -215,12 +230,13 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 	};
 	const struct word *word = &errand->word;
 	const char *reason = reason_name(word->reason);
-	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
+	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1], trace[TRACE_ID_LEN + 1];
 
-	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%.32s",
+	trace_id(trace, errand->traceparent, &word->job_id);
+	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%s",
 		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->number,
 		 errand->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
-		 errand->traceparent[0] ? errand->traceparent + 3 : "-");
+		 trace);
 }
 
 /* A batch that the database refuses as such is said word by word, so that one that can't be written holds up no other. */
@@ -230,9 +246,12 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
 	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
-		log_error("attempt.unsettled", "provider=%s bytes=%zu: kept as unknown", errand->provider,
+		log_error("attempt.unsettled", "provider=%s bytes=%zu: what came back can't be written down", errand->provider,
 			  errand->word.result_len);
-		errand_doubt(errand);
+		if (rc == RC_INVALID && errand->word.event == ON_RESULT)
+			errand_too_large(errand);
+		else
+			errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
 	}
 	if (rc == RC_OK)
@@ -259,14 +278,17 @@ static bool settle_some(struct desk *d)
 		d->words[len++] = e->word;
 	switch (settle_words(d->db, d->words, len, verdicts)) {
 	case RC_OK:
+		d->losses = 0;
 		for (size_t i = 0; i < len; i++) {
 			log_settled(d->unsettled.first, verdicts[i]);
 			errand_free(errand_pop(&d->unsettled));
 		}
 		return true;
 	case RC_RETRY:
-	case RC_UNCERTAIN:	/* saying the same again is safe */
-		return false;
+	case RC_UNCERTAIN:	/* saying the same again is safe; a word that never gets through shall hold up no other */
+		if (++d->losses % LOSSES_UNTIL_ALONE != 0)
+			return false;
+		break;
 	case RC_CONFLICT:
 	case RC_FAULT:
 	case RC_INVALID:
@@ -319,18 +341,21 @@ static void settle(struct desk *d)
 
 static void reap(struct desk *d)
 {
-	size_t reaped = 0, expired = 0, overdue = 0;
+	size_t reaped = 0, expired = 0, overdue = 0, stranded = 0;
 	int64_t now_ms = clock_monotonic_ms();
 
 	if (now_ms < d->reap_at_ms || in_trouble(d))
 		return;
 	d->reap_at_ms = now_ms + REAP_MS;
-	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK || ask_overdue(d->db, &overdue) != RC_OK)
+	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK ||
+	    ask_overdue(d->db, &overdue) != RC_OK || claim_fail_stranded(d->db, &stranded) != RC_OK)
 		say_trouble(d);
 	if (reaped > 0)
 		log_warning("poller.reaped", "attempts=%zu: their poller's lease ran out; they are unknown now", reaped);
 	if (expired > 0)
 		log_info("poller.expired", "jobs=%zu", expired);
+	if (stranded > 0)
+		log_warning("poller.stranded", "jobs=%zu: their provider isn't there any more; they failed as never sent", stranded);
 	if (overdue > 0)
 		log_warning("poller.overdue", "attempts=%zu: acknowledged, not answered by their deadline; unknown now", overdue);
 }
@@ -389,6 +414,7 @@ static void leave(struct desk *d)
 	pthread_mutex_lock(&d->lock);
 	errand_append(&d->unsettled, &d->finished);
 	pthread_mutex_unlock(&d->lock);
+	d->all_settled = d->unsettled.len == 0;
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled", "attempts=%zu: the database is away; their lease makes them unknown",
 			  d->unsettled.len);
@@ -397,10 +423,11 @@ static void leave(struct desk *d)
 	errand_append(&d->unsettled, &d->kept);
 	for (struct errand *e; (e = errand_pop(&d->unsettled));)
 		errand_free(e);
+	/* Rung under the lock: once the loop sees that all is done, it closes the bell. */
 	pthread_mutex_lock(&d->lock);
 	d->done = true;
-	pthread_mutex_unlock(&d->lock);
 	d->orders.ring(d->orders.arg);
+	pthread_mutex_unlock(&d->lock);
 }
 
 static void *work(void *arg)
@@ -489,12 +516,15 @@ void desk_hurry(struct desk *d, bool at_once)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void desk_close(struct desk *d)
+bool desk_close(struct desk *d)
 {
 	desk_hurry(d, false);
 	pthread_join(d->thread, NULL);
+	bool all_settled = d->all_settled;
+
 	pthread_cond_destroy(&d->news);
 	pthread_mutex_destroy(&d->lock);
 	db_free(d->db);
 	free(d);
+	return all_settled;
 }

@@ -179,6 +179,7 @@ static void speak(struct errand *errand, uint32_t random)
 	word->http_status = o->http_status;
 	word->effect_done = o->effect_done;
 	word->detail = o->detail.len ? o->detail.bytes : NULL;
+	word->public_len = o->public_len;
 }
 
 static void keep_doubt(struct errand *errand, uint32_t random)
@@ -246,13 +247,21 @@ void errand_never_sent(struct errand *errand, const char *detail, uint32_t rando
 	errand->word.delay_ms = delay(errand, random, -1);
 }
 
-void errand_doubt(struct errand *errand)
+void errand_too_large(struct errand *errand)
 {
 	struct word before = errand->word;
 
-	errand->word = word_about(errand, ON_TRACK_LOST);
-	errand->word.reason = REASON_POLLER_LOST;
+	errand->word = word_about(errand, ON_FAILURE);
+	errand->word.reason = REASON_TOO_LARGE;
 	errand->word.phase = before.phase;
 	errand->word.http_status = before.http_status;
+	errand->word.effect_done = errand->def->side_effects;
+	errand->word.detail = "the result is larger than the database takes (max_allowed_packet)";
+}
+
+void errand_doubt(struct errand *errand)
+{
+	errand->word = word_about(errand, ON_TRACK_LOST);
+	errand->word.reason = REASON_POLLER_LOST;
 	errand->word.detail = "what came back could not be written down; the log of the poller says why";
 }

@@ -72,7 +72,10 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 /* It was never handed to libcurl: certain, and free to be tried again. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random);
 
-/* What the word says can't be written down (too big for the server, say): the doubt is all that is left. */
+/* The result is larger than the database takes: the provider did the work, and it can't be used. */
+void errand_too_large(struct errand *errand);
+
+/* What the word says can't be written down: the doubt is all that is left. */
 void errand_doubt(struct errand *errand);
 
 #endif

@@ -152,10 +152,13 @@ int poller_run(const struct conf *conf, const struct options *options)
 		return EXIT_FAILURE;
 	log_info("poller.start", "in_flight=%" PRIu32 " lease_s=%" PRIu32, conf->in_flight_max, conf->lease_s);
 	uv_run(&p.loop, UV_RUN_DEFAULT);
-	desk_close(p.desk);
+	bool all_settled = desk_close(p.desk);
+
 	wire_free(p.wire);
 	keyring_release(&p.keyring);
 	uv_loop_close(&p.loop);
+	if (!all_settled)
+		return EXIT_FAILURE;
 	log_info("poller.end", "all that was begun is written down");
 	return EXIT_SUCCESS;
 }

@@ -15,18 +15,50 @@ struct attempt_page {
 	size_t len;
 };
 
+/* What the column `listed` holds for a state (see sql/); 0: NULL. */
+static uint64_t listed(enum attempt_state state)
+{
+	switch (state) {
+	case ATTEMPT_RUNNING:   return 1;
+	case ATTEMPT_UNKNOWN:   return 2;
+	case ATTEMPT_RELEASED:  return 3;
+	case ATTEMPT_FAILED:    return 4;
+	case ATTEMPT_CANCELLED: return 5;
+	case ATTEMPT_DISCARDED: return 6;
+	case ATTEMPT_STARTING:
+	case ATTEMPT_SUCCEEDED:
+	case ATTEMPT_STATE__MAX:
+		break;
+	}
+	return 0;
+}
+
+static struct stmt *list_statement(struct db *db, const struct attempt_page *page)
+{
+	uint64_t place = page->has_state ? listed(page->state) : 0;
+	struct stmt *st;
+
+	if (!page->has_state)
+		st = db_stmt(db, SQL_ATTEMPT_LIST);
+	else
+		st = db_stmt(db, place ? SQL_ATTEMPT_LIST_LISTED : SQL_ATTEMPT_LIST_STATE);
+	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
+	if (place)
+		bind_u64(st, place);
+	else if (page->has_state)
+		bind_str(st, attempt_state_name(page->state));
+	bind_u64(st, page->limit + 1u);
+	return st;
+}
+
 static enum rc list_attempts(struct db *db, void *arg)
 {
 	struct attempt_page *page = arg;
-	struct stmt *st = db_stmt(db, page->has_state ? SQL_ATTEMPT_LIST_STATE : SQL_ATTEMPT_LIST);
 
 	for (size_t i = 0; i < page->len; i++)
 		attempt_release(&page->attempts[i]);
 	page->len = 0;
-	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
-	if (page->has_state)
-		bind_str(st, attempt_state_name(page->state));
-	bind_u64(st, page->limit + 1u);
+	struct stmt *st = list_statement(db, page);
 	enum rc rc = stmt_run(st);
 
 	while (rc == RC_OK && page->len <= page->limit) {

@@ -165,6 +165,8 @@ static enum created create_round(struct db *db, const struct create *c, bool *ag
 	if (rc == RC_OK)
 		return CREATED_NEW;
 	*again_out = rc == RC_RETRY || rc == RC_UNCERTAIN;
+	if (rc == RC_INVALID)
+		return CREATED_TOO_LARGE;
 	if (rc != RC_CONFLICT && rc != RC_NOT_FOUND)
 		return CREATED_NOT_STORED;
 	rc = look_up(db, c, false, &row);

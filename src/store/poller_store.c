@@ -53,7 +53,7 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 		struct word *word = &words[(*len_out)++];
 
 		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST,
-					.ask_after_ms = REAPED_ASK_MS };
+					.ask_after_ms = REAPED_ASK_MS, .lease_lost = true };
 		(void)col_id(st, &word->attempt_id);
 		(void)col_id(st, &word->job_id);
 	}
@@ -96,12 +96,57 @@ enum rc claim_expire(struct db *db, size_t *expired_out)
 	else if (rc != RC_NOT_FOUND)
 		return rc;
 	rc = RC_OK;
-	for (size_t i = 0; rc == RC_OK && i < len; i++) {
-		st = db_stmt(db, SQL_JOB_EXPIRE);
-		bind_id(st, &ids[i]);
+	for (size_t at = 0; rc == RC_OK && at < len;) {
+		size_t n = stmt_group(len - at);
+
+		st = db_stmt_n(db, SQL_JOB_EXPIRE, n);
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &ids[at]);
 		rc = stmt_run(st);
 		if (rc == RC_OK)
 			*expired_out += stmt_changed(st);
+	}
+	return rc;
+}
+
+enum rc claim_any_due(struct db *db, bool *due_out)
+{
+	struct stmt *st = db_stmt(db, SQL_QUEUE_DUE);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	*due_out = rc == RC_OK;
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc claim_fail_stranded(struct db *db, size_t *failed_out)
+{
+	char names[16][NAME_MAX_LEN + 1];
+	size_t len = 0;
+	struct stmt *st = db_stmt(db, SQL_STRANDED_FIND);
+	enum rc rc = stmt_run(st);
+
+	*failed_out = 0;
+	while (rc == RC_OK && len < sizeof names / sizeof names[0]) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			col_name(st, names[len++], sizeof names[0]);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	else if (rc != RC_NOT_FOUND)
+		return rc;
+	rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < len; i++) {
+		st = db_stmt(db, SQL_STRANDED_FAIL);
+		bind_str(st, names[i]);
+		bind_str(st, names[i]);
+		rc = stmt_run(st);
+		if (rc == RC_OK)
+			*failed_out += stmt_changed(st);
 	}
 	return rc;
 }

@@ -6,7 +6,7 @@
 const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 				   0xff } };
 
-/* A name that this program doesn't know was written by a newer one: the schema check refuses that before we get here. */
+/* A name that this program doesn't know was written by a newer one. What is only shown stays at its first value; a state is never made up. */
 #define COL_ENUM(st, out, parse)                                    \
 	do {                                                        \
 		char name_[64];                                     \
@@ -23,7 +23,11 @@ static bool read_job_columns(struct stmt *st, struct job_row *row)
 	col_name(st, job->contract, sizeof job->contract);
 	job->contract_version = (uint32_t)col_u64(st);
 	col_name(st, job->provider, sizeof job->provider);
-	COL_ENUM(st, &job->state, job_state_parse);
+	char state[32];
+
+	bool known = job_state_parse(state, col_bytes(st, state, sizeof state), &job->state);
+
+	ok = ok && known;
 	job->version = col_u64(st);
 	job->revision = col_u64(st);
 	job->has_completed_by = col_id(st, &job->completed_by);
@@ -55,12 +59,16 @@ static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool 
 	(void)col_id(st, &attempt->job_id);
 	attempt->number = (uint32_t)col_u64(st);
 	col_name(st, attempt->provider, sizeof attempt->provider);
-	COL_ENUM(st, &attempt->state, attempt_state_parse);
+	char state[32];
+	bool ok = attempt_state_parse(state, col_bytes(st, state, sizeof state), &attempt->state);
+
 	COL_ENUM(st, &attempt->phase, phase_parse);
 	COL_ENUM(st, &attempt->reason, reason_parse);
 	attempt->http_status = (uint32_t)col_u64(st);
 	attempt->version_read = col_u64(st);
-	bool ok = col_blob(st, &attempt->detail) && col_blob(st, &attempt->note);
+	ok = ok && col_blob(st, &attempt->detail) && col_blob(st, &attempt->note);
+	if (!ok)
+		return false;
 
 	attempt->started_us = col_time(st);
 	attempt->finished_us = col_time(st);

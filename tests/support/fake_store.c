@@ -156,7 +156,8 @@ void job_list_free(struct job *jobs, size_t len)
 static bool has_job(enum changed changed)
 {
 	return changed != CHANGED_NO_SUCH_JOB && changed != CHANGED_NO_SUCH_PROVIDER &&
-	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED;
+	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED &&
+	       changed != CHANGED_TOO_LARGE;
 }
 
 static enum changed change(struct job *job_out)
