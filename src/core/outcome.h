@@ -26,7 +26,7 @@ struct seen {
 	bool two_lengths;		/* two different Content-Length lines */
 	bool close_delimited;		/* only the close says where the body ends */
 	bool encoded;			/* it had a Content-Encoding; libcurl doesn't notice one that ends too early */
-	bool too_large;			/* more than max_result_bytes came; the rest was read and dropped */
+	bool too_large;			/* more than max_result_bytes came; it was broken off there */
 	bool deadline;			/* the time-out was the job's deadline, not the provider's */
 	int64_t retry_after_ms;		/* -1: absent or unreadable; see retry_after.h */
 	const char *body;		/* decoded; up to max_result_bytes */

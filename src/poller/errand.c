@@ -83,7 +83,8 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 			.kind = ERRAND_SEND, .batch = batch, .job_id = claim->job_id, .attempt_id = claim->attempt_id,
 			.number = claim->number, .generation = claim->generation, .tries = claim->tries_here,
 			.provider = claim->provider, .def = claim->def, .input = &claim->input,
-			.traceparent = claim->traceparent, .budget_ms = claim->budget_ms, .claimed_ms = claimed_ms,
+			.traceparent = claim->traceparent, .budget_ms = claim->budget_ms, .claimed_us = claim->now_us,
+			.claimed_ms = claimed_ms,
 		};
 		errand_push(&list, errand);
 	}

@@ -62,6 +62,15 @@ static void list_remove(struct wire *wire, struct errand *errand)
 
 /* --- the end of an exchange */
 
+/* Now, by the database's clock: what a Retry-After date is measured against must not depend on this machine's. */
+static int64_t now_us(const struct errand *errand)
+{
+	if (errand->claimed_us == 0)
+		return clock_real_us();
+	return errand->claimed_us + (clock_monotonic_ms() - errand->claimed_ms) * 1000;
+}
+
+
 static void conclude(struct wire *wire, struct errand *errand, struct exchange *exchange, const struct seen *seen)
 {
 	errand_conclude(errand, seen, random_u32());
@@ -84,7 +93,7 @@ static void take_finished(struct wire *wire)
 
 		curl_multi_remove_handle(wire->multi, exchange->easy);
 		list_remove(wire, errand);
-		exchange_seen(exchange, code, clock_real_us(), &seen);
+		exchange_seen(exchange, code, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 	}
 }
@@ -256,7 +265,7 @@ void wire_send(struct wire *wire, struct errand *errand)
 		return;
 	}
 	if (rc == RC_INVALID) {
-		exchange_seen(exchange, CURLE_OK, clock_real_us(), &seen);
+		exchange_seen(exchange, CURLE_OK, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 		return;
 	}
@@ -285,7 +294,7 @@ void wire_abandon(struct wire *wire)
 
 		curl_multi_remove_handle(wire->multi, exchange->easy);
 		list_remove(wire, errand);
-		exchange_abandoned(exchange, clock_real_us(), &seen);
+		exchange_abandoned(exchange, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 	}
 }

@@ -222,6 +222,7 @@ static enum rc read_claim(struct stmt *st, struct claim *claim)
 	claim->budget_ms = left_us < 0 ? -1 : left_us / 1000;
 	claim->generation = (uint32_t)col_u64(st);
 	claim->tries_here = (uint32_t)col_u64(st) + 1;
+	claim->now_us = col_time(st);
 	return ok ? RC_OK : RC_FAULT;
 }
 
@@ -291,9 +292,8 @@ static enum rc write_jobs(struct db *db, const struct claim *claims, size_t len)
 	return RC_OK;
 }
 
-static void remember_turn(struct claim_cursor *cursor, struct claim_turn *turn, const struct owner *last)
+static void remember_turn(struct claim_turn *turn, const struct owner *last)
 {
-	memcpy(cursor->provider, turn->provider, sizeof cursor->provider);
 	memcpy(turn->owner, last->bytes, last->len);
 	turn->owner_len = last->len;
 }
@@ -313,7 +313,7 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	if (rc == RC_OK && ids_len > 0)
 		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
 	if (rc == RC_OK)
-		remember_turn(c->cursor, turn, &owners[owners_len - 1]);
+		remember_turn(turn, &owners[owners_len - 1]);
 	return rc;
 }
 
@@ -361,8 +361,10 @@ static enum rc claim_work(struct db *db, void *arg)
 	enum rc rc = poller_renew(db, c->poller, c->lease_s);
 
 	start_over(c->claims);
-	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++)
+	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++) {
 		rc = claim_lane(db, c, c->lanes[i]);
+		memcpy(c->cursor->provider, c->lanes[i], sizeof c->cursor->provider);	/* served or not, its turn is over */
+	}
 	return rc;
 }
 

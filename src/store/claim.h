@@ -30,6 +30,7 @@ struct claim {
 	uint32_t provider_version;
 	struct provider_def *def;	/* shared by the claims of one batch; claim_list_free() */
 	struct blob input;
+	int64_t now_us;			/* the database's clock at the claim */
 	int64_t budget_ms;		/* until deadline_at by the database's clock; -1: none */
 	char traceparent[TRACEPARENT_LEN + 1];	/* the client's, or "" */
 };

@@ -234,8 +234,9 @@ static const struct {
 	ROW(SQL_RACE_LIST, "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
 			   "WHERE id < ? ORDER BY id DESC LIMIT ?"),
 
-	ROW(SQL_QUEUE_PROVIDERS, "SELECT DISTINCT next_provider FROM jobs WHERE state = 'queued' "
-				 "AND next_provider > ? ORDER BY next_provider LIMIT 256"),
+	ROW(SQL_QUEUE_PROVIDERS, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM jobs WHERE state = 'queued' "
+				 "AND next_provider > ?) q JOIN providers p ON p.name = q.next_provider AND p.enabled = 1 "
+				 "ORDER BY q.next_provider LIMIT 256"),
 	ROW(SQL_QUEUE_OWNERS, "SELECT owner FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner > ? "
 			      "GROUP BY owner HAVING MIN(run_after) <= NOW(6) LIMIT ?"),
 	ROW(SQL_QUEUE_CANDIDATES,
@@ -246,7 +247,7 @@ static const struct {
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts g "
 	    "WHERE g.job_id = j.id AND g.provider = j.next_provider AND g.state = 'failed' AND g.http_status IS NOT NULL "
 	    "AND g.reason <> 'operator')), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts n WHERE "
-	    "n.job_id = j.id AND n.provider = j.next_provider)) FROM jobs j " BY_ID "WHERE "
+	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6) FROM jobs j " BY_ID "WHERE "
 	    "j.id IN ({, |?}) AND j.state = 'queued' "
 	    "AND j.next_provider = ? AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6)) "
 	    "AND j.input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1) "
