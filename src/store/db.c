@@ -12,12 +12,12 @@
 
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
-#define ROUNDS_MAX 5
+#define ROUNDS_MAX 4
 #define STAY_AWAY_MS 1000	/* after a connection that could not be made: a server that drops packets costs a wait each time */
 
 static const char *const session[] = {
 	"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
-	"time_zone = '+00:00', innodb_lock_wait_timeout = 5, autocommit = 1",
+	"time_zone = '+00:00', innodb_lock_wait_timeout = 2, autocommit = 1",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 };
 
@@ -200,7 +200,7 @@ static bool read_packet_max(struct db *db)
 	MYSQL_RES *result = NULL;
 	MYSQL_ROW row = NULL;
 
-	if (mysql_query(db->mysql, "SELECT @@max_allowed_packet") == 0)
+	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet") == 0)
 		result = mysql_store_result(db->mysql);
 	if (result)
 		row = mysql_fetch_row(result);

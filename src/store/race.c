@@ -21,15 +21,16 @@ void race_log(const struct id *job_id, const struct word *word, enum race_why wh
 	text_release(&hex);
 }
 
-enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why, bool *added_out)
+enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why,
+		 enum race_added *added_out)
 {
 	unsigned char digest[SHA256_BYTES];
 	struct id id = clock_id();
 
-	*added_out = false;
+	*added_out = RACE_NONE_OWN;
 	digest_sha256(word->result, word->result_len, digest);
 	if (why == RACE_CONTRADICTION && job->has_result && memcmp(digest, job->result_sha256, sizeof digest) == 0)
-		return RC_OK;	/* the winner said the same once more */
+		return RC_OK;
 
 	struct stmt *st = db_stmt(db, SQL_RACE_ADD);
 
@@ -42,6 +43,6 @@ enum rc race_add(struct db *db, const struct locked_job *job, const struct word 
 	bind_u64(st, word->result_len);
 	enum rc rc = stmt_run(st);
 
-	*added_out = rc == RC_OK;
+	*added_out = rc == RC_OK ? RACE_ADDED : RACE_KNOWN;
 	return rc == RC_CONFLICT ? RC_OK : rc;
 }

@@ -261,14 +261,16 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 		.may_retry = may_retry(job, word),
 	};
 	struct move move = moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
+	enum race_added added = RACE_NONE_OWN;
 	enum rc rc = RC_OK;
 
 	if (word->lease_lost && facing->state != ATTEMPT_STARTING)	/* acknowledged since the lease was looked at */
 		move = (struct move){ .verdict = MOVE_LATE };
 	*out = (struct settling){ .verdict = verdict_of(&move, word->event), .job_id = job->id, .why = move.why };
 	if (move.why != RACE_NONE)
-		rc = race_add(db, job, word, move.why, &out->raced);
-	if (rc == RC_OK && move.why == RACE_CONTRADICTION && !out->raced)
+		rc = race_add(db, job, word, move.why, &added);
+	out->raced = added == RACE_ADDED;
+	if (rc == RC_OK && move.why == RACE_CONTRADICTION && added == RACE_NONE_OWN)
 		out->verdict = SETTLED_REPEATED;
 	if (rc != RC_OK || move.verdict != MOVE_MADE)
 		return rc;
