@@ -13,12 +13,14 @@
 #include "store/ask.h"
 #include "store/claim.h"
 #include "store/db.h"
+#include "store/outbox.h"
 #include "store/settle.h"
 
 #define CLAIM_ROOM_MIN 32	/* fewer free slots than this wait for more, or for the next look */
 #define SETTLE_MAX 256
 #define REAP_MS 2000
 #define ASK_MS 500
+#define HOOKS_MAX 16
 #define TROUBLE_MS 500		/* after the database refused */
 #define CLOSING_TRIES 20
 #define LOSSES_UNTIL_ALONE 3	/* of a batch; then its words are said one by one */
@@ -45,8 +47,9 @@ struct desk {
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
 	struct errand_list kept;	/* answers that keep the doubt */
+	struct errand_list told;	/* messages to owners, and what became of them */
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
-	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, trouble_until_ms;
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, trouble_until_ms;
 	unsigned int losses;	/* of the batch that is being settled */
 	bool more;		/* the last claim was full: there may be more */
 	bool crowded;		/* the last claim found something: what is settled makes room for more */
@@ -216,6 +219,52 @@ static void ask(struct desk *d)
 		hand_out(d, errands_of_asks(&asks, now_ms));
 }
 
+/* Few at a time: a slow endpoint shall not take the slots of attempts. */
+static void tell(struct desk *d)
+{
+	struct outbox_list messages;
+	size_t room = room_left(d);
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->tell_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+		return;
+	enum rc rc = outbox_take(d->db, room < HOOKS_MAX ? room : HOOKS_MAX, &messages);
+
+	d->tell_at_ms = now_ms + ASK_MS;
+	if (rc != RC_OK)
+		say_trouble(d);
+	else if (messages.len > 0)
+		hand_out(d, errands_of_messages(&messages));
+}
+
+static enum rc note_message(struct desk *d, const struct errand *e)
+{
+	uint32_t random;
+
+	switch (e->told_end) {
+	case HOOK_DELIVERED:
+		return outbox_delivered(d->db, &e->message->event.id);
+	case HOOK_GONE:
+		return outbox_gone(d->db, e->message, e->told_why);
+	case HOOK_FAILED:
+		clock_random(&random, sizeof random);
+		return outbox_failed(d->db, e->message, e->told_why, webhook_retry_ms(e->message->tries, random));
+	case HOOK_END__MAX:
+		break;
+	}
+	return RC_OK;
+}
+
+/* What the database refuses is left: the hold runs out, and the message is sent again under its id. */
+static void note_told(struct desk *d)
+{
+	for (struct errand *e; (e = errand_pop(&d->told));) {
+		if (note_message(d, e) != RC_OK)
+			say_trouble(d);
+		errand_free(e);
+	}
+}
+
 /* --- settling */
 
 static void log_settled(const struct errand *errand, enum settled verdict)
@@ -318,7 +367,7 @@ static bool note_kept(struct desk *d)
 static void sort_out(struct desk *d, struct errand_list *finished_list)
 {
 	for (struct errand *e; (e = errand_pop(finished_list));)
-		errand_push(e->keeps ? &d->kept : &d->unsettled, e);
+		errand_push(e->kind == ERRAND_HOOK ? &d->told : e->keeps ? &d->kept : &d->unsettled, e);
 }
 
 static void settle(struct desk *d)
@@ -329,6 +378,7 @@ static void settle(struct desk *d)
 	errand_append(&back, &d->finished);
 	pthread_mutex_unlock(&d->lock);
 	sort_out(d, &back);
+	note_told(d);
 	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
 		return;
 	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
@@ -442,6 +492,7 @@ static void *work(void *arg)
 		if (may_claim(d, &room))
 			claim(d, room);
 		ask(d);
+		tell(d);
 	} while (wait_for_news(d));
 	leave(d);
 	return NULL;

@@ -55,6 +55,9 @@ void errand_free(struct errand *errand)
 	if (errand->ask)
 		ask_release(errand->ask);
 	free(errand->ask);
+	if (errand->message)
+		outbox_message_release(errand->message);
+	free(errand->message);
 	free(errand);
 }
 
@@ -114,6 +117,24 @@ struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 	}
 	asks->len = 0;
 	ask_list_free(asks);
+	return list;
+}
+
+struct errand_list errands_of_messages(struct outbox_list *messages)
+{
+	struct errand_list list = { 0 };
+
+	for (size_t i = 0; i < messages->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+
+		errand->kind = ERRAND_HOOK;
+		errand->told_end = HOOK_END__MAX;
+		errand->message = room(sizeof *errand->message);
+		*errand->message = messages->list[i];
+		errand_push(&list, errand);
+	}
+	messages->len = 0;
+	outbox_list_free(messages);
 	return list;
 }
 
@@ -212,6 +233,7 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 		*settles_out = rc == RC_OK && o->kind == OUTCOME_CANCELLED && errand->ask->in_play;
 		return rc;
 	case ERRAND_SEND:
+	case ERRAND_HOOK:	/* has an end of its own */
 	case ERRAND_KIND__MAX:
 		break;
 	}

@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include "core/outcome.h"
+#include "provider/hook.h"
 #include "store/ask.h"
 #include "store/claim.h"
+#include "store/outbox.h"
 #include "store/settle.h"
 
 /* The claims of one batch share its providers; the last errand frees it. Only the desk's thread counts. */
@@ -21,16 +23,20 @@ enum errand_kind {
 	ERRAND_STATUS,	/* what became of it? */
 	ERRAND_RESEND,	/* the same request again, under the same key */
 	ERRAND_CANCEL,	/* the provider is told that it is cancelled */
+	ERRAND_HOOK,	/* a message to an owner's endpoint */
 	ERRAND_KIND__MAX
 };
 
 struct errand {
 	struct errand *next;
 	struct errand *prev;		/* on the wire's list */
-	void *exchange;			/* the wire's, while it is on its way */
+	void *exchange;			/* the wire's, while it is on its way: a struct exchange, or a struct hook */
 	enum errand_kind kind;
 	struct errand_batch *batch;	/* ERRAND_SEND: what the pointers below point into */
-	struct ask *ask;		/* the others: the same, owned */
+	struct ask *ask;		/* the questions: the same, owned */
+	struct outbox_message *message;	/* ERRAND_HOOK: what is told, owned */
+	enum hook_end told_end;		/* ERRAND_HOOK: HOOK_END__MAX: nothing is known, the hold runs out */
+	char told_why[1001];
 	struct id job_id;
 	struct id attempt_id;
 	uint32_t number;
@@ -65,6 +71,7 @@ void errand_free(struct errand *errand);				/* the batch too, when it is the las
 
 /* New errands for what was claimed or taken; each owns its part from here on. */
 struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms);
+struct errand_list errands_of_messages(struct outbox_list *messages);
 struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms);
 
 /* What was seen becomes the word for the database, or keeps the doubt. `random` picks the place in the back-off. */

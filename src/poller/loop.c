@@ -136,7 +136,8 @@ static void open_handles(struct poller *p, const struct options *options)
 int poller_run(const struct conf *conf, const struct options *options)
 {
 	struct poller p = { .grace_s = conf->grace_s };
-	struct wire_orders wire = { &p.loop, conf->in_flight_max, conf->lease_s, &p.keyring, conf->callback_base, finished, &p };
+	struct wire_orders wire = { &p.loop, conf->in_flight_max, conf->lease_s, &p.keyring, conf->callback_base,
+				    conf->webhook_private == 1, finished, &p };
 	struct desk_orders desk = { conf->defaults_file, conf->in_flight_max, conf->lease_s, conf->poll_ms, options->once,
 				    ring, &p };
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "core/callback.h"
 #include "provider/exchange.h"
+#include "provider/hook.h"
 
 #define CALLBACK_MAX_BYTES 4096
 
@@ -78,6 +79,24 @@ static void conclude(struct wire *wire, struct errand *errand, struct exchange *
 	wire->orders.finished(errand, wire->orders.arg);
 }
 
+static void conclude_hook(struct wire *wire, struct errand *errand, CURLcode code)
+{
+	const char *why = "";
+
+	errand->told_end = hook_end(errand->exchange, code, &why);
+	snprintf(errand->told_why, sizeof errand->told_why, "%s", why);
+	hook_free(errand->exchange);
+	wire->orders.finished(errand, wire->orders.arg);
+}
+
+static struct errand *errand_of(CURL *easy)
+{
+	char *private = NULL;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	return (struct errand *)private;
+}
+
 static void take_finished(struct wire *wire)
 {
 	CURLMsg *msg;
@@ -86,15 +105,18 @@ static void take_finished(struct wire *wire)
 	while ((msg = curl_multi_info_read(wire->multi, &left))) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
-		struct exchange *exchange = exchange_of(msg->easy_handle);
-		struct errand *errand = exchange->owner;
+		struct errand *errand = errand_of(msg->easy_handle);
 		CURLcode code = msg->data.result;
 		struct seen seen;
 
-		curl_multi_remove_handle(wire->multi, exchange->easy);
+		curl_multi_remove_handle(wire->multi, msg->easy_handle);
 		list_remove(wire, errand);
-		exchange_seen(exchange, code, now_us(errand), &seen);
-		conclude(wire, errand, exchange, &seen);
+		if (errand->kind == ERRAND_HOOK) {
+			conclude_hook(wire, errand, code);
+			continue;
+		}
+		exchange_seen(errand->exchange, code, now_us(errand), &seen);
+		conclude(wire, errand, errand->exchange, &seen);
 	}
 }
 
@@ -238,7 +260,37 @@ static void drop_input(struct errand *errand)
 	*errand->input = (struct blob){ 0 };
 }
 
-void wire_send(struct wire *wire, struct errand *errand)
+static bool begin(struct wire *wire, struct errand *errand, CURL *easy)
+{
+	if (curl_easy_setopt(easy, CURLOPT_PRIVATE, errand) != CURLE_OK ||
+	    curl_multi_add_handle(wire->multi, easy) != CURLM_OK)
+		return false;
+	list_add(wire, errand);
+	return true;
+}
+
+/* One that can't be sent now is left to its hold. */
+static void send_hook(struct wire *wire, struct errand *errand)
+{
+	const struct hook_order order = { &errand->message->event, &errand->message->def, clock_real_us(),
+					  wire->orders.hooks_private };
+	struct hook *hook;
+	enum rc rc = wire->abandoned ? RC_FAULT : hook_build(&order, &hook);
+
+	if (rc != RC_OK && rc != RC_INVALID) {
+		wire->orders.finished(errand, wire->orders.arg);
+		return;
+	}
+	errand->exchange = hook;
+	if (rc == RC_INVALID) {
+		conclude_hook(wire, errand, CURLE_OK);
+	} else if (!begin(wire, errand, hook->easy)) {
+		hook_free(hook);
+		wire->orders.finished(errand, wire->orders.arg);
+	}
+}
+
+static void send_request(struct wire *wire, struct errand *errand)
 {
 	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
 	struct exchange *exchange;
@@ -269,14 +321,19 @@ void wire_send(struct wire *wire, struct errand *errand)
 		conclude(wire, errand, exchange, &seen);
 		return;
 	}
-	exchange->owner = errand;
 	errand->exchange = exchange;
-	if (curl_multi_add_handle(wire->multi, exchange->easy) != CURLM_OK) {
+	if (!begin(wire, errand, exchange->easy)) {
 		exchange_free(exchange);
 		return_unsent(wire, errand, "libcurl refused the request before it was sent");
-		return;
 	}
-	list_add(wire, errand);
+}
+
+void wire_send(struct wire *wire, struct errand *errand)
+{
+	if (errand->kind == ERRAND_HOOK)
+		send_hook(wire, errand);
+	else
+		send_request(wire, errand);
 }
 
 size_t wire_in_flight(const struct wire *wire)
@@ -289,11 +346,17 @@ void wire_abandon(struct wire *wire)
 	wire->abandoned = true;
 	while (wire->list) {
 		struct errand *errand = wire->list;
-		struct exchange *exchange = errand->exchange;
+		bool hook = errand->kind == ERRAND_HOOK;
+		struct exchange *exchange = hook ? NULL : errand->exchange;
 		struct seen seen;
 
-		curl_multi_remove_handle(wire->multi, exchange->easy);
+		curl_multi_remove_handle(wire->multi, hook ? ((struct hook *)errand->exchange)->easy : exchange->easy);
 		list_remove(wire, errand);
+		if (hook) {
+			hook_free(errand->exchange);
+			wire->orders.finished(errand, wire->orders.arg);
+			continue;
+		}
 		exchange_abandoned(exchange, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 	}

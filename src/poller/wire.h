@@ -2,6 +2,7 @@
 #ifndef POLLER_WIRE_H
 #define POLLER_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -19,6 +20,7 @@ struct wire_orders {
 	uint32_t lease_s;
 	const struct keyring *keyring;	/* signs callback URLs; empty: there are none */
 	const char *callback_base;	/* NULL: the same */
+	bool hooks_private;		/* owners' endpoints may have private addresses */
 	void (*finished)(struct errand *errand, void *arg);
 	void *arg;
 };

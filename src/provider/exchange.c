@@ -112,8 +112,7 @@ static bool set_request(CURL *easy, const struct exchange_order *order, const ch
 
 static bool set_callbacks(CURL *easy, struct exchange *exchange)
 {
-	return curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
+	return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
@@ -226,14 +225,6 @@ void exchange_free(struct exchange *exchange)
 	curl_slist_free_all(exchange->headers);
 	answer_release(&exchange->answer);
 	free(exchange);
-}
-
-struct exchange *exchange_of(CURL *easy)
-{
-	char *private = NULL;
-
-	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
-	return (struct exchange *)private;
 }
 
 static void gather(const struct exchange *exchange, CURLcode code, struct seen_facts *facts_out)

@@ -65,9 +65,6 @@ MUST_CHECK enum rc exchange_build(const struct exchange_order *order,
 /* The handle must have been taken out of its multi handle. NULL is fine. */
 void exchange_free(struct exchange *exchange);
 
-/* The exchange of a handle that curl_multi_info_read() named. */
-struct exchange *exchange_of(CURL *easy);
-
 /* What was seen when the transfer ended with `code`. *seen_out points into the exchange, which must
  * outlive it. now_us is the time (since 1970) against which a Retry-After date is measured where
  * the answer has no Date. */

@@ -4,6 +4,7 @@
 #include "core/intent.h"
 #include "store/job_store.h"
 #include "store/lock.h"
+#include "store/outbox.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
@@ -59,6 +60,8 @@ static enum rc cancel_locked(struct db *db, const struct locked_job *locked, str
 		if (stmt_changed(st) != 1)
 			return RC_RETRY;
 		rc = tell_providers(db, &locked->id);
+		if (rc == RC_OK)
+			rc = outbox_add(db, &locked->id);
 		return rc == RC_OK ? answer(db, &locked->id, change, CHANGED_DONE) : rc;
 	case MOVE_REPEATED:
 		return answer(db, &locked->id, change, CHANGED_DONE);

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 
+#include "store/outbox.h"
 #include "store/race.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
@@ -121,11 +122,9 @@ static enum rc job_touch(struct db *db, const struct word *word)
 	return stmt_run(st);
 }
 
-static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+static enum rc write_job(struct db *db, const struct word *word, const struct facing *facing, enum job_state to)
 {
-	if (!move->job_moves)
-		return job_touch(db, word);
-	switch (move->job_to) {
+	switch (to) {
 	case JOB_SUCCEEDED: return job_complete(db, word, facing);
 	case JOB_QUEUED:    return job_requeue(db, word, facing);
 	case JOB_FAILED:    return job_fail(db, word, facing);
@@ -136,6 +135,16 @@ static enum rc move_job(struct db *db, const struct word *word, const struct fac
 		break;
 	}
 	return RC_FAULT;	/* no event leads there */
+}
+
+/* Its owner is told in the same transaction, if it wants to be. */
+static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+{
+	if (!move->job_moves)
+		return job_touch(db, word);
+	enum rc rc = write_job(db, word, facing, move->job_to);
+
+	return rc == RC_OK && move->job_to != JOB_QUEUED ? outbox_add(db, &word->job_id) : rc;
 }
 
 static void bind_seen(struct stmt *st, const struct word *word)

@@ -148,7 +148,7 @@ static const struct {
 	ROW(SQL_JOB_EXPIRE,
 	    "UPDATE jobs " BY_ID "SET error_reason = IF(attempt_count = 0 AND expires_at <= NOW(6), 'expired', 'deadline'), "
 	    "error_detail = NULL, error_attempt_id = NULL, state = 'failed', version = version + 1, "
-	    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = 'queued' AND gives_up_at <= NOW(6)"),
+	    "revision = revision + 1, updated_at = NOW(6) WHERE id = ? AND state = 'queued' AND gives_up_at <= NOW(6)"),
 
 	ROW(SQL_PURGE_WINDOW, "SELECT id FROM jobs WHERE id > ? AND id < ? ORDER BY id LIMIT 5000, 1"),
 	ROW(SQL_PURGE_FIND_PAYLOADS,
@@ -261,10 +261,11 @@ static const struct {
 	ROW(SQL_STRANDED_FIND,
 	    "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM jobs WHERE state = 'queued') q LEFT JOIN providers p "
 	    "ON p.name = q.next_provider WHERE p.name IS NULL LIMIT 16"),
+	ROW(SQL_STRANDED_JOBS, "SELECT id FROM jobs WHERE state = 'queued' AND next_provider = ? LIMIT 64"),
 	ROW(SQL_STRANDED_FAIL,
-	    "UPDATE jobs SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = 'never_sent', "
-	    "error_detail = 'there is no such provider any more', error_attempt_id = NULL, updated_at = NOW(6) "
-	    "WHERE state = 'queued' AND next_provider = ? AND NOT EXISTS (SELECT 1 FROM providers p WHERE p.name = ?) LIMIT 256"),
+	    "UPDATE jobs " BY_ID "SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = "
+	    "'never_sent', error_detail = 'there is no such provider any more', error_attempt_id = NULL, updated_at = NOW(6) "
+	    "WHERE id = ? AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM providers p WHERE p.name = jobs.next_provider)"),
 	ROW(SQL_QUEUE_DUE,
 	    "SELECT 1 FROM jobs j JOIN providers p ON p.name = j.next_provider AND p.enabled = 1 WHERE j.state = 'queued' "
 	    "AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6)) LIMIT 1"),

@@ -217,6 +217,44 @@ enum changed settle_by_operator(struct db *db, const struct word *word, const st
 	return change(job_out);
 }
 
+enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
+{
+	(void)db;
+	assert_int_equal(len, 1);
+	fake.write_calls++;
+	fake.word = words[0];
+	keep_text(fake.word_result, sizeof fake.word_result, words[0].result, words[0].result_len);
+	keep_string(fake.word_detail, sizeof fake.word_detail, words[0].detail);
+	verdicts_out[0] = fake.settled;
+	return fake.get;
+}
+
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
+			  bool *has_def_out)
+{
+	struct json_doc *doc;
+	struct json_error error;
+	struct flaws flaws;
+
+	(void)db;
+	fake.read_calls++;
+	fake.id = *id;
+	*has_def_out = false;
+	if (fake.get != RC_OK)
+		return fake.get;
+	*attempt_out = (struct attempt){ .id = *id, .number = 1, .state = ATTEMPT_RUNNING };
+	assert_true(id_parse(FAKE_JOB, ID_TEXT_LEN, &attempt_out->job_id));
+	if (!fake.definition)
+		return RC_OK;
+	assert_int_equal(json_parse(fake.definition, strlen(fake.definition), 16, &doc, &error), RC_OK);
+	flaws_init(&flaws);
+	assert_int_equal(provider_def_read(json_root(doc), def_out, &flaws), RC_OK);
+	flaws_release(&flaws);
+	json_free(doc);
+	*has_def_out = true;
+	return RC_OK;
+}
+
 static void keep_page(const struct id *before, uint32_t limit)
 {
 	fake.read_calls++;
