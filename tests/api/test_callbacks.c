@@ -60,7 +60,7 @@ static void our_own_form_is_the_result_itself(void **state)
 {
 	(void)state;
 	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\": {\"n\":1.00}}"), 200);
-	assert_string_equal(ask_body(), "{\"accepted\":true}");
+	assert_string_equal(answer_body(), "{\"accepted\":true}");
 	assert_int_equal(fake.word.event, ON_RESULT);
 	assert_string_equal(fake.word_result, "{\"n\":1.00}");
 }
@@ -124,8 +124,8 @@ static void one_that_comes_too_late_is_told_so_that_it_stops(void **state)
 		fake.settled = rows[i].settled;
 		int status = call(url(new_key), "{\"outcome\":\"succeeded\"}");
 
-		if (status != rows[i].status || !strstr(ask_body(), rows[i].has))
-			fail_msg("row %zu: %d %s", i, status, ask_body());
+		if (status != rows[i].status || !strstr(answer_body(), rows[i].has))
+			fail_msg("row %zu: %d %s", i, status, answer_body());
 	}
 }
 
