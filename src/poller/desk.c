@@ -51,8 +51,7 @@ struct desk {
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, trouble_until_ms;
 	unsigned int losses;	/* of the batch that is being settled */
-	bool more;		/* the last claim was full: there may be more */
-	bool crowded;		/* the last claim found something: what is settled makes room for more */
+	bool more;		/* the last claim was full, or room was made since: look again without waiting */
 };
 
 static void say_trouble(struct desk *d)
@@ -155,7 +154,6 @@ static void claim(struct desk *d, size_t room)
 
 	d->look_at_ms = before_ms + d->orders.poll_ms;
 	d->more = rc == RC_OK && claims.len == max;
-	d->crowded = rc == RC_OK && claims.len > 0;
 	if (rc == RC_NOT_FOUND)
 		give_up_id(d, "it had run out");
 	else if (rc == RC_UNCERTAIN)	/* there may be attempts that nobody sends: only a lease that ends frees them */
@@ -164,7 +162,8 @@ static void claim(struct desk *d, size_t room)
 		say_trouble(d);
 	else if (claims.len > 0)
 		hand_out(d, errands_of_claims(&claims, before_ms));
-	if (rc == RC_OK && claims.len == 0 && d->orders.once)
+	/* What is on its way may hold the place of what is due. */
+	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max && d->unsettled.len == 0)
 		leave_when_idle(d);
 }
 
@@ -382,7 +381,7 @@ static void settle(struct desk *d)
 	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
 		return;
 	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
-		d->more = d->more || d->crowded;
+		d->more = true;
 	else
 		say_trouble(d);
 }

@@ -324,7 +324,7 @@ stream() {
 		printf 'header="Idempotency-Key: b08-%d"\ndata="{\\"provider\\":\\"away\\",\\"input\\":%d}"\nsilent\n' "$i" "$i"
 		printf 'output="%s/%d"\nwrite-out="%%{http_code} %d %%header{retry-after}\\n"\n' "$1" "$i" "$i"
 	done >"$1/$2.curl"
-	curl -K "$1/$2.curl" >"$1/$2.codes" 3>&- || true
+	stdbuf -oL curl -K "$1/$2.curl" >"$1/$2.codes" 3>&- || true
 }
 
 # ids FOLDER CODE: key and job of each answer with that status.

@@ -13,21 +13,22 @@ has() { # WHAT PATTERN TEXT: a line of the text matches
 	grep -qE -- "$2" <<<"$3" || { printf '%s: nothing like %s in:\n%s\n' "$1" "$2" "$3" >&2; return 1; }
 }
 
-# header NAME: of the last answer; every line of that name.
+# header NAME: of the last answer, written as it is sent; every line of that name.
 header() {
-	local line
+	local rest=$'\n'$headers
 
-	while IFS= read -r line; do
-		[[ ${line,,} != "${1,,}: "* ]] || printf '%s\n' "${line#*: }"
-	done <<<"$headers"
+	while [[ $rest == *$'\n'"$1: "* ]]; do
+		rest=${rest#*$'\n'"$1: "}
+		printf '%s\n' "${rest%%$'\n'*}"
+		rest=$'\n'${rest#*$'\n'}
+	done
 }
 
 # refused STATUS NAME: the last answer is that problem, and is written as one.
 refused() {
 	is 'status and type' "$status $(jq -r '[.type, .status, (.title | length > 0), (.detail | length > 0)] | join(" ")' <<<"$body")" \
 		"$1 /problems/$2 $1 true true"
-	is 'content type' "$(header Content-Type)" application/problem+json
-	is 'cache' "$(header Cache-Control)" no-store
+	is 'type and cache' "$(header Content-Type; header Cache-Control)" $'application/problem+json\nno-store'
 	[[ $(header X-Request-Id) =~ ^[A-Za-z0-9-]{1,64}$ ]] || { printf 'not one X-Request-Id: %s\n' "$headers" >&2; return 1; }
 }
 
@@ -124,4 +125,15 @@ sql_let_go() {
 inserts_waiting() { sql -e "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'onejob' AND info LIKE 'INSERT%INTO jobs%'"; }
 inserts_wait() { [ "$(inserts_waiting)" -ge "$1" ]; }
 
-workers() { pgrep -f "^$ONEJOB_BUILD/onejob-api" | while read -r pid; do [ "$(readlink "/proc/$pid/fd/2")" != "$STACK/log/api.log" ] || echo "$pid"; done; }
+# The processes of the API, the holder of its socket and the workers: their error output is its log.
+api_pids() {
+	find /proc/[0-9]*/fd/2 -maxdepth 0 -lname "$STACK/log/api.log" -printf '%h\n' 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+}
+
+workers() {
+	local pid name
+
+	for pid in $(api_pids); do
+		! read -r name 2>/dev/null <"/proc/$pid/comm" || [ "$name" != onejob-api ] || echo "$pid"
+	done
+}

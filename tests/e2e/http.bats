@@ -516,7 +516,8 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 		[ $pages -lt 9 ]
 	done
 	is pages "$pages" 3
-	is 'every job once, newest first' "$(cat "$seen")" "$(tac "$made")"
+	is 'every job once, newest first' "$(cat "$seen")" "$(sort -r "$made")"
+	is 'by the millisecond' "$(cut -c 1-13 "$seen")" "$(tac "$made" | cut -c 1-13)"
 	api GET '/v1/jobs?limit=200'
 	is 'now' "$(field '.jobs | length') $(field .next_cursor)" '122 null'
 	api GET '/v1/jobs'
@@ -548,7 +549,7 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 	for id in "$one" "$two"; do
 		job=$(operator GET '/v1/attempts?state=unknown&limit=200' && jq -r --arg id "$id" '.attempts[] | select(.id == $id) | .job_id' <<<"$body")
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1}'
-		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1.0}'
+		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1}'
 		is 'its own repeat' "$status $(field .type)" '409 /problems/attempt-settled'
 		no race_of "$job"
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":2}'

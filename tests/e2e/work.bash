@@ -12,30 +12,30 @@ start() {
 
 look() { operator GET "/v1/jobs/$1"; }	# ID: the job into $body
 
-# attempt N: of the job in $body, in four words.
+# attempt N: of the job in $body, in four words. 0: the last.
 attempt() { field ".attempts[$1 - 1] | \"\(.state) \(.phase) \(.reason) \(.http_status)\""; }
 
 # settles ID JOB_STATE ATTEMPT_WORDS [SECONDS]: the job comes to that state, its last attempt has those words.
 settles() {
 	wait_job "$1" "$2" "${4-15}"
-	is 'last attempt' "$(attempt "$(field .attempt_count)")" "$3"
+	is 'last attempt' "$(attempt 0)" "$3"
 }
 
 wire() { counts "$1" requests; }	# PRINTER
 
 # blocked ID: the job is unknown, nothing of it can start, and it stays as it is.
 blocked() {
+	local before asked
+
 	look "$1"
-	is state "$(field .state)" unknown
-	is advice "$(field .advice)" ask_operator
-	is result "$(field .result)" null
-	local before=$body
-	api POST "/v1/jobs/$1/attempts" -d '{}'
-	refused 409 attempt-in-doubt
-	api POST "/v1/jobs/$1/attempts" -d '{"provider":"good"}'
-	refused 409 attempt-in-doubt
+	before=$body
+	is 'the job' "$(field '[.state, .advice, .result, .version] | tojson')" '["unknown","ask_operator",null,0]'
+	for asked in '{}' '{"provider":"good"}'; do
+		api POST "/v1/jobs/$1/attempts" -d "$asked"
+		is 'another attempt' "$status $(field .type)" '409 /problems/attempt-in-doubt'
+	done
 	look "$1"
-	is 'the job' "$body" "$before"
+	is 'the job afterwards' "$body" "$before"
 }
 
 # free ID: the job has failed, and another attempt may start at once and win.

@@ -1,25 +1,45 @@
 /* onejob.pml: the rules about one job, for every order of steps and a crash at each: a Promela model for spin. model.sh runs it.
  *
- * What it stands for: src/core/moves.c (which moves there are), src/store (each transaction is one step here, for all of them lock the
- * job's row first; what isn't locked, or takes two transactions, is two steps) and src/poller (claim, send, wait, settle). A comment
- * at each step names its function.
+ * What it stands for: src/core/moves.c (which moves there are), src/store (each transaction is one step here, for all of them
+ * lock the job's row first; what isn't locked, or takes two transactions, is two steps) and src/poller (claim, send, wait, settle).
+ * A comment at each step names its function. Acknowledged work and later words are here as the design has them; they, too, go
+ * through settle_words().
  *
  * Bounds: one idempotency key, so one job; TRIES attempts in all, MAX_ATTEMPTS of which start by themselves; two pollers with one
- * attempt in hand each. Nothing else is bounded: two clients create and one cancels by key again and again, the provider brings
- * its word as late and as often as it likes, an operator says whatever is permitted, and every step of a poller may
- * crash, lose its lease or the database's answer. That is finite, for an attempt and a job only move on.
+ * attempt in hand each. Two clients create and one cancels by key again and again, and the provider brings its word as
+ * late and as often as it likes. Without FAULTS every step of a poller may crash, lose its lease or lose the database's answer;
+ * without OPS an operator says whatever is permitted. All that is finite, for a job and its attempts only move on. FAULTS and OPS
+ * bound those two, so that three attempts can be searched through as well. About 310,000 states with TRIES=2, 2,200,000 with
+ * TRIES=3, FAULTS=1 and OPS=2.
  *
- * Left out: payloads (a result is the number of its attempt), a provider that did the work unusably, the swap's stale readers (the row's lock
- * shuts them out), a host that stops between the look at the lease and the first byte, certificates, purging.
+ * Left out: payloads (a result is the number of its attempt); a provider that did the work unusably; the swap's stale readers, whom
+ * the row's lock shuts out; a host that stops between the look at the lease and the first byte; certificates; purging.
  *
  * Each M_ macro is a mutation: a fault that somebody could build in. model.sh checks that each of them is found. */
 
-#ifndef TRIES
+#ifndef TRIES		/* 2 or 3 */
 #define TRIES 3
+#endif
+#ifdef FAULTS		/* crashes, leases lost by the living, lost answers of the database */
+byte faults = FAULTS;
+#define MAY_FAIL (faults > 0)
+#define FAULT faults--
+#else
+#define MAY_FAIL true
+#define FAULT skip
+#endif
+#ifdef OPS		/* words of an operator, and requests for an attempt */
+byte ops = OPS;
+#define MAY_SPEAK (ops > 0)
+#define SPEAK ops--
+#else
+#define MAY_SPEAK true
+#define SPEAK skip
 #endif
 #ifndef MAX_ATTEMPTS
 #define MAX_ATTEMPTS 2
 #endif
+
 /* Attempts: enum attempt_state. The order serves IN_DOUBT and IN_PLAY. */
 #define A_NONE 0
 #define A_STARTING 1
@@ -75,30 +95,47 @@
 
 byte rows;			/* of the key */
 byte jstate, version, completed, result, count, allowed = MAX_ATTEMPTS;
-byte astate[TRIES + 1], version_read[TRIES + 1], held[TRIES + 1];	/* from 1 */
+byte astate[4], version_read[4], held[4];	/* from 1 */
 bool locked;			/* the job's row, by a claim that isn't committed */
 bool too_late;			/* deadline_at has passed */
 
 /* --- the world */
 
-byte truth[TRIES + 1];
+byte truth[4];
 bool busy[2];			/* a poller has work in hand */
 
 /* --- the monitors' memory: what was before the last commit, and what no column says */
 
-bool by_hand[TRIES + 1];	/* an operator answers for what else it may do */
-byte seen[TRIES + 1];		/* decisions taken when it started */
-byte astate_was[TRIES + 1];
+bool by_hand[4];	/* an operator answers for what else it may do */
+byte seen[4];		/* decisions taken when it started */
+byte astate_was[4];
 byte jstate_was, version_was, completed_was, result_was, decisions;
 hidden byte evidence;		/* of the transaction that commits */
 hidden byte requested;		/* that transaction is a request for an attempt */
-hidden byte other;
 
-/* The properties. All are false for ever: each is there to name the assertion that fails. */
-hidden byte one_row_per_key, one_attempt_in_doubt, job_and_doubt_agree, sent_only_when_committed,
-	no_send_after_its_turn, sent_only_once, no_doubt_resolved_by_a_timer, failed_only_when_certain, an_ended_attempt_stays, released_only_by_hand,
-	one_winner, no_result_after_an_unseen_decision, version_counts_decisions, a_settled_job_stays, work_done_twice_only_by_hand,
-	no_attempt_starting_for_ever, no_job_forgotten;
+/* The properties. Each is there to name the assertion that fails, and is false for ever; true switches it off, so that what is
+ * seen is what its breach leads to. */
+#ifdef ONLY_THE_WORK
+#define OFF true
+#else
+#define OFF false
+#endif
+hidden byte work_done_twice_only_by_hand = false;
+hidden byte one_row_per_key = OFF;
+hidden byte one_attempt_in_doubt = OFF;
+hidden byte job_and_doubt_agree = OFF;
+hidden byte sent_only_when_committed = OFF;
+hidden byte no_send_after_its_turn = OFF;
+hidden byte sent_only_once = OFF;
+hidden byte no_doubt_resolved_by_a_timer = OFF;
+hidden byte failed_only_when_certain = OFF;
+hidden byte an_ended_attempt_stays = OFF;
+hidden byte one_winner = OFF;
+hidden byte no_result_after_an_unseen_decision = OFF;
+hidden byte version_counts_decisions = OFF;
+hidden byte a_settled_job_stays = OFF;
+hidden byte no_attempt_starting_for_ever = OFF;
+hidden byte no_job_forgotten = OFF;
 
 #define DOUBTS (IN_DOUBT(astate[1]) + IN_DOUBT(astate[2]) + IN_DOUBT(astate[3]))
 #define RUNS (astate[1] == A_RUNNING -> 1 : (astate[2] == A_RUNNING -> 2 : (astate[3] == A_RUNNING -> 3 : 0)))
@@ -110,8 +147,6 @@ inline watch_attempt(i)
 {
 	assert(an_ended_attempt_stays || !ENDED(astate_was[i]) || astate[i] == astate_was[i]);
 	assert(no_doubt_resolved_by_a_timer || evidence != E_TIMER || astate[i] == astate_was[i] || astate[i] == A_UNKNOWN);
-	assert(released_only_by_hand || evidence == E_OPERATOR || astate[i] == astate_was[i] ||
-	       (astate[i] != A_RELEASED && astate[i] != A_CANCELLED));
 	assert(failed_only_when_certain || astate[i] != A_FAILED || by_hand[i] || truth[i] == T_REFUSED || truth[i] == T_NONE);
 	astate_was[i] = astate[i]
 }
@@ -266,8 +301,10 @@ inline settle(i, event, retry, named)
 
 /* --- poller/: two of them. The desk's thread and the wire's are one here: an attempt is with one of them at a time. */
 
-#ifdef M_REQUEST_BESIDE_DOUBT
+#if defined(M_REQUEST_BESIDE_DOUBT)
 #define REQUESTABLE OPEN(jstate)
+#elif defined(M_REQUEST_REVIVES)
+#define REQUESTABLE (jstate == J_CANCELLED && DOUBTS == 0)
 #else
 /* request() of store/job_change.c, SQL_JOB_REQUEST */
 #define REQUESTABLE ((jstate == J_FAILED || jstate == J_QUEUED) && DOUBTS == 0 && !too_late)
@@ -308,20 +345,25 @@ inline send(i)
 	assert(work_done_twice_only_by_hand || truth[2] != T_DID || i == 2 || truth[i] != T_DID || by_hand[2])
 }
 
-inline hear(event, may_be_tried_again, by)
-{
-	word = event;
-	retry = may_be_tried_again;
-	rests_on = by
-}
-
 /* Back to where nothing is in hand. */
 inline forget()
 {
 	mine = 0;
 	late = false;
-	hear(W_NONE, false, E_NONE);
+	said = W_NONE;
+	rests_on = E_NONE;
 	busy[_pid] = false
+}
+
+/* errand_conclude() and desk_return() for what was heard, then settle_some() and settle_words() */
+inline say(event, retry, by)
+{
+	evidence = by;
+	settle(mine, event, retry, false);
+	commit();
+	late = false;
+	said = event;
+	rests_on = by
 }
 
 inline orphan(i)
@@ -332,6 +374,7 @@ inline orphan(i)
 /* The process is gone, and what it had in memory; its rows and its lease stay. It comes back under a new id. */
 inline crash()
 {
+	FAULT;
 	orphan(1);
 	orphan(2);
 	orphan(3);
@@ -339,7 +382,7 @@ inline crash()
 }
 
 /* It couldn't renew in time and lives on, under a new id: lease_is_over() and register_anew() of poller/desk.c. */
-#define LEASE_RUNS_OUT d_step { held[mine] == HOLDER(_pid) -> held[mine] = LAPSED }
+#define LEASE_RUNS_OUT d_step { MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED }
 
 #ifdef M_SEND_LATE
 #define IN_TIME true
@@ -349,8 +392,8 @@ inline crash()
 
 active [2] proctype Poller()
 {
-	byte mine, word, rests_on;
-	bool retry, late;
+	byte mine, said, rests_on;
+	bool late;
 
 	/* claim() of poller/desk.c looks at its clock; claim_work() of store/claim.c renews the lease and locks the job's row.
 	 * Idle pollers are all alike, so the second one claims only beside the first. */
@@ -358,13 +401,12 @@ end:
 	if
 	:: d_step { !locked && CLAIMABLE && count < TRIES && (_pid == 0 || busy[0]) -> locked = true; busy[_pid] = true }
 	fi;
-claiming:
+	/* claim_jobs() of store/claim.c: the transaction */
 	if
-	:: !late -> late = true; goto claiming
 	:: d_step { true -> write_claim(HOLDER(_pid)); mine = count }
-	:: d_step { late -> write_claim(LAPSED); mine = count }	/* the lease has run out meanwhile */
-	:: d_step { true -> locked = false; crash() } -> goto end	/* or all is undone: RC_RETRY, RC_FAULT */
-	:: d_step { true ->	/* RC_UNCERTAIN: the answer to the commit is lost, and it was done */
+	:: d_step { MAY_FAIL -> locked = false; crash() } -> goto end	/* or all is undone: RC_RETRY, RC_FAULT */
+	:: d_step { MAY_FAIL ->	/* RC_UNCERTAIN: the answer to the commit is lost, and it was done */
+		FAULT;
 #ifdef M_UNCERTAIN_KEEPS_LEASE
 		write_claim(HOLDER(_pid));
 #else
@@ -372,7 +414,7 @@ claiming:
 #endif
 		forget() } -> goto end
 #ifdef M_SEND_BEFORE_COMMIT
-	:: atomic { mine = count + 1; send(mine) } -> goto waiting
+	:: atomic { true -> mine = count + 1; send(mine) } -> goto sent
 #endif
 #ifdef M_SEND_UNCERTAIN
 	:: d_step { true -> locked = false; mine = count + 1 }	/* RC_UNCERTAIN, and it was not done */
@@ -381,43 +423,40 @@ claiming:
 claimed:	/* hand_out() and desk_take() of poller/desk.c */
 	if
 	:: !late -> late = true; goto claimed
-	:: atomic { IN_TIME -> late = false; send(mine) } -> goto waiting	/* wire_send() */
-	:: d_step { IN_TIME -> hear(W_FAILURE, true, E_NOT_SENT) }	/* errand_conclude(): refused, no such host */
-	:: d_step { !IN_TIME -> hear(W_FAILURE, true, E_NOT_SENT) }	/* return_unsent() */
+	:: atomic { IN_TIME -> late = false; send(mine) } -> goto sent	/* wire_send() */
+	:: d_step { !locked -> say(W_FAILURE, true, E_NOT_SENT) } -> goto said_so	/* refused, no such host; return_unsent() */
 	:: late -> LEASE_RUNS_OUT; goto claimed
-	:: d_step { true -> crash() } -> goto end
+	:: d_step { MAY_FAIL -> crash() } -> goto end
 	fi;
-	late = false;
-	goto settling;
-waiting:	/* take_finished() of poller/wire.c, outcome_of(), errand_conclude() */
+sent:	/* take_finished() of poller/wire.c. Hearing and saying are one step: what else could happen between is a crash. */
 	if
-	:: d_step { truth[mine] == T_DID -> hear(W_RESULT, false, E_PROVIDER) }
-	:: d_step { truth[mine] == T_REFUSED -> hear(W_FAILURE, true, E_PROVIDER) }
-	:: d_step { truth[mine] == T_REFUSED -> hear(W_FAILURE, false, E_PROVIDER) }
-	:: d_step { true -> hear(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the provider's row has `accepted` */
-	:: d_step { true ->	/* a time-out, a reset, a cut answer; wire_abandon() */
+	:: d_step { !locked && truth[mine] == T_DID -> say(W_RESULT, false, E_PROVIDER) }
+	:: d_step { !locked && truth[mine] == T_REFUSED -> say(W_FAILURE, true, E_PROVIDER) }
+	:: d_step { !locked && truth[mine] == T_REFUSED -> say(W_FAILURE, false, E_PROVIDER) }
+	:: d_step { !locked -> say(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the provider's row has `accepted` */
+	:: d_step { !locked ->	/* a time-out, a reset, a cut answer; wire_abandon() */
 #ifdef M_TIMEOUT_FAILS
-		hear(W_FAILURE, true, E_TIMER)
+		say(W_FAILURE, true, E_TIMER)
 #else
-		hear(W_TRACK_LOST, false, E_TIMER)
+		say(W_TRACK_LOST, false, E_TIMER)
 #endif
 	}
-#ifdef M_SEND_AGAIN
-	:: atomic { send(mine) } -> goto waiting
+#ifdef M_GATEWAY_FAILS
+	:: d_step { !locked -> say(W_FAILURE, true, E_PROVIDER) }	/* an answer, but not the provider's */
 #endif
-	:: LEASE_RUNS_OUT -> goto waiting
-	:: d_step { true -> crash() } -> goto end
+#ifdef M_SEND_AGAIN
+	:: atomic { true -> send(mine) } -> goto sent
+#endif
+	:: LEASE_RUNS_OUT -> goto sent
+	:: d_step { MAY_FAIL -> crash() } -> goto end
 	fi;
-settling:	/* desk_return(), settle_some(), settle_words() */
+said_so:
 	if
-	:: d_step { !locked -> evidence = rests_on; settle(mine, word, retry, false); commit() }
-	:: LEASE_RUNS_OUT -> goto settling
-	:: d_step { true -> crash() } -> goto end
+	:: d_step { true -> forget() }
+	/* RC_UNCERTAIN, and it was done: the same is said again */
+	:: d_step { MAY_FAIL && !locked -> FAULT; say(said, false, rests_on) } -> goto said_so
 	fi;
-	if
-	:: d_step { true -> forget() } -> goto end
-	:: goto settling	/* RC_UNCERTAIN, and it was done: the same is said again */
-	fi
+	goto end
 }
 
 /* --- upkeep by whichever poller is at it, and the passing of time */
@@ -427,6 +466,12 @@ settling:	/* desk_return(), settle_some(), settle_words() */
 #define REAPABLE(i) false
 #else
 #define REAPABLE(i) LOST(i)
+#endif
+
+#ifdef M_NO_EXPIRY
+#define EXPIRABLE false
+#else
+#define EXPIRABLE (jstate == J_QUEUED && too_late)	/* SQL_JOB_EXPIRE */
 #endif
 
 inline lose_track(i)
@@ -457,9 +502,9 @@ end:
 #endif
 		found = 0 }
 	/* ... unless its process crashes between */
-	:: found > 0 -> found = 0
+	:: d_step { MAY_FAIL && found > 0 -> FAULT; found = 0 }
 	/* claim_expire(): one statement, which repeats the guard */
-	:: d_step { jstate == J_QUEUED && too_late && !locked ->
+	:: d_step { EXPIRABLE && !locked ->
 		jstate = J_FAILED;
 #ifndef M_EXPIRY_KEEPS_VERSION
 		version++;
@@ -515,7 +560,7 @@ active proctype Operator()
 end:
 	do
 	/* settle_by_operator() */
-	:: atomic { !locked && (IN_PLAY(astate[1]) || IN_PLAY(astate[2]) || IN_PLAY(astate[3])) ->
+	:: atomic { MAY_SPEAK && !locked && (IN_PLAY(astate[1]) || IN_PLAY(astate[2]) || IN_PLAY(astate[3])) ->
 		if
 		:: IN_PLAY(astate[1]) -> i = 1
 		:: IN_PLAY(astate[2]) -> i = 2
@@ -532,6 +577,7 @@ end:
 		:: named = false
 		fi;
 		d_step {
+			SPEAK;
 			evidence = E_OPERATOR;
 			if
 			:: LOST(i) -> settle(i, W_TRACK_LOST, false, false)	/* lose_lease() of settle_operator.c */
@@ -543,7 +589,8 @@ end:
 			event = W_NONE;
 			named = false } }
 	/* job_store_request_attempt() */
-	:: d_step { !locked && REQUESTABLE ->
+	:: d_step { MAY_SPEAK && !locked && REQUESTABLE ->
+		SPEAK;
 		requested = true;
 		requeue(true);		/* start_over() of store/job_change.c */
 		commit() }
@@ -564,8 +611,10 @@ inline insert_row(state, decided)
 active [2] proctype Client()
 {
 #ifdef M_LOOK_THEN_INSERT
-	rows == 0;	/* look_up() first */
-	insert_row(J_QUEUED, 0);
+	if
+	:: rows == 0 -> d_step { insert_row(J_QUEUED, 0) }	/* look_up() first, and no unique key */
+	:: rows > 0
+	fi;
 #endif
 end:
 	do
@@ -592,7 +641,7 @@ end:
 /* --- what must have happened at last: nothing is left to do but what nobody has to */
 
 #define AT_REST (rows > 0 && !locked && !busy[0] && !busy[1] && !(CLAIMABLE && count < TRIES) && \
-	!(jstate == J_QUEUED && too_late) && !REAPABLE(1) && !REAPABLE(2) && !REAPABLE(3) && \
+	!EXPIRABLE && !REAPABLE(1) && !REAPABLE(2) && !REAPABLE(3) && \
 	held[1] != ORPHAN && held[2] != ORPHAN && held[3] != ORPHAN && RUNS == 0)
 
 active proctype Rest()

@@ -113,13 +113,17 @@ static bool is_of_the_claim(enum sql id)
 	return (id >= SQL_QUEUE_PROVIDERS && id <= SQL_CLAIM_JOBS) || id == SQL_PROVIDER_CLAIM;
 }
 
-/* The main table of a statement that writes or locks what it names by id. */
+/* A statement that writes or locks what it names by id, whether or not its text has a hint that says so. */
 static bool must_go_by_id(enum sql id, const char *select_type)
 {
+	static const char *const names[] = { "WHERE id = ?", "WHERE id IN ({", "WHERE j.id IN ({" };
 	const char *text = sql_text(id);
 	bool locks = strncmp(text, "UPDATE", 6) == 0 || strncmp(text, "DELETE", 6) == 0 || strstr(text, "FOR UPDATE");
+	bool named = false;
 
-	return locks && strstr(text, "FORCE INDEX (PRIMARY)") && !strstr(select_type, "SUBQUERY");
+	for (size_t i = 0; i < ROWS(names); i++)
+		named = named || strstr(text, names[i]);
+	return locks && named && !strstr(select_type, "SUBQUERY");
 }
 
 enum { SELECT_TYPE = 1, TABLE, TYPE, KEY = 5, EXTRA = 9 };

@@ -1,0 +1,204 @@
+/* test_db.c: what an error means, and whole transactions. */
+#include "testdb.h"
+
+#include <stdio.h>
+
+#include "lossy.h"
+
+static void an_error_means_the_same_everywhere(void **state)
+{
+	static const struct { unsigned int error; bool sent; enum rc want; const char *name; } rows[] = {
+		{ 1213, true, RC_RETRY, "b09: deadlock, also at COMMIT in a cluster" },
+		{ 1205, true, RC_RETRY, "b07: lock wait" },
+		{ 1020, true, RC_RETRY, "b04: the row changed since it was read" },
+		{ 1047, true, RC_RETRY, "b10: the node isn't ready" },
+		{ 1290, true, RC_RETRY, "read only" },
+		{ 1040, false, RC_RETRY, "too many connections" },
+		{ 2002, false, RC_RETRY, "no socket" },
+		{ 2003, false, RC_RETRY, "no host" },
+		{ 2013, true, RC_UNCERTAIN, "b08: lost in a write" },
+		{ 2013, false, RC_RETRY, "lost in a read" },
+		{ 2006, true, RC_UNCERTAIN, "gone in a write" },
+		{ 2006, false, RC_RETRY, "gone in a read" },
+		{ 1927, true, RC_UNCERTAIN, "killed" },
+		{ 1053, true, RC_UNCERTAIN, "shutting down" },
+		{ 2055, true, RC_UNCERTAIN, "lost, MySQL's" },
+		{ 1062, true, RC_CONFLICT, "duplicate" },
+		{ 1406, true, RC_INVALID, "b06: too long" },
+		{ 1264, true, RC_INVALID, "b06: out of range" },
+		{ 1048, true, RC_INVALID, "b06: null" },
+		{ 1366, true, RC_INVALID, "b06: not text" },
+		{ 1064, true, RC_FAULT, "syntax" },
+		{ 1146, true, RC_FAULT, "no such table" },
+		{ 1142, true, RC_FAULT, "no right" },
+		{ 1114, true, RC_FAULT, "full" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct db *db = testdb_another();
+		enum rc rc = db_failed(db, rows[i].error, "words", "test", rows[i].sent);
+
+		if (rc != rows[i].want || db_errno(db) != rows[i].error || !strstr(db_error(db), "words"))
+			fail_msg("%u %s: %d", rows[i].error, rows[i].name, (int)rc);
+		db_free(db);
+	}
+}
+
+struct work {
+	unsigned int rounds;
+	unsigned int fail_until;	/* rounds that end with rc */
+	enum rc rc;
+	bool killed;
+};
+
+static enum rc count(struct db *db, void *arg)
+{
+	struct work *work = arg;
+
+	work->rounds++;
+	enum rc rc = db_execute(db, "UPDATE providers SET version = version + 1");
+
+	if (work->killed && work->rounds == 1) {
+		raw_run(here.raw, "KILL CONNECTION %lu", testdb_connection(db));
+		raw_until(0, "SELECT 0");
+		return stmt_run(db_stmt(db, SQL_QUEUE_PROVIDERS));
+	}
+	return rc == RC_OK && work->rounds <= work->fail_until ? work->rc : rc;
+}
+
+static uint64_t version(void)
+{
+	return raw_number("SELECT version FROM providers");
+}
+
+static void a_transaction_is_whole_or_not_at_all(void **state)
+{
+	static const struct { const char *name; struct work work; enum rc want; unsigned int rounds; uint64_t version; } rows[] = {
+		{ "well", { 0 }, RC_OK, 1, 2 },
+		{ "one round undone", { .fail_until = 1, .rc = RC_RETRY }, RC_OK, 2, 2 },
+		{ "every round undone", { .fail_until = 99, .rc = RC_RETRY }, RC_RETRY, 5, 1 },
+		{ "a conflict", { .fail_until = 99, .rc = RC_CONFLICT }, RC_CONFLICT, 1, 1 },
+		{ "a fault", { .fail_until = 99, .rc = RC_FAULT }, RC_FAULT, 1, 1 },
+		{ "not found", { .fail_until = 99, .rc = RC_NOT_FOUND }, RC_NOT_FOUND, 1, 1 },
+		{ "connection killed", { .killed = true }, RC_OK, 2, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct work work = rows[i].work;
+		struct db *db = testdb_another();
+
+		raw_run(here.raw, "UPDATE providers SET version = 1");
+		enum rc rc = db_transact(db, count, &work);
+
+		if (rc != rows[i].want || work.rounds != rows[i].rounds || version() != rows[i].version)
+			fail_msg("%s: code %d, %u rounds, version %d", rows[i].name, (int)rc, work.rounds, (int)version());
+		db_free(db);
+	}
+}
+
+static void a_lost_commit_is_uncertain_and_not_said_again(void **state)
+{
+	static const enum lossy losses[] = { LOSE_COMMIT, LOSE_COMMIT_ANSWER };
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(losses); i++) {
+		struct db *db = db_new(lossy_open());
+		struct work work = { 0 };
+
+		raw_run(here.raw, "UPDATE providers SET version = 1");
+		assert_int_equal(db_ready(db), RC_OK);
+		lossy_arm(losses[i], 0, 1);
+		assert_int_equal(db_transact(db, count, &work), RC_UNCERTAIN);
+		assert_int_equal(work.rounds, 1);
+		assert_int_equal(version(), i ? 2 : 1);
+		work.rounds = 0;
+		assert_int_equal(db_transact(db, count, &work), RC_OK);	/* a new connection */
+		db_free(db);
+	}
+}
+
+struct embrace {
+	MYSQL *other;
+	unsigned int rounds;
+};
+
+static void take_first(struct db *db, size_t index, void *arg)
+{
+	struct embrace *embrace = arg;
+
+	(void)db;
+	(void)index;
+	(void)mysql_query(embrace->other, "UPDATE providers SET version = 10 WHERE name = 'a'");	/* waits for ours */
+	(void)mysql_query(embrace->other, "COMMIT");
+}
+
+static enum rc take_both(struct db *db, void *arg)
+{
+	struct embrace *embrace = arg;
+	enum rc rc = db_execute(db, "UPDATE providers SET version = version + 1 WHERE name = 'a'");
+	struct crew *crew = NULL;
+
+	if (++embrace->rounds == 1) {
+		crew = crew_start(1, take_first, embrace);
+		raw_until(1, LOCK_WAITS);
+	}
+	if (rc == RC_OK)
+		rc = db_execute(db, "UPDATE providers SET version = version + 1 WHERE name = 'b'");
+	if (crew)
+		crew_join(crew);
+	return rc;
+}
+
+/* Where a cluster says 1213 at COMMIT, one server says it at a statement; both come out of work() or COMMIT as RC_RETRY. */
+static void b09_a_deadlock_inside_is_begun_anew_as_a_whole(void **state)
+{
+	struct embrace embrace = { .other = testdb_raw() };
+
+	(void)state;
+	provider_new("a", 1);
+	provider_new("b", 1);
+	for (int i = 0; i < 50; i++)
+		job_new((struct a_job){ 0 });
+	raw_run(embrace.other, "START TRANSACTION");
+	raw_run(embrace.other, "UPDATE jobs SET revision = 1");	/* the heavier of the two is spared */
+	raw_run(embrace.other, "UPDATE providers SET version = 10 WHERE name = 'b'");
+	assert_int_equal(db_transact(here.db, take_both, &embrace), RC_OK);
+	assert_int_equal(embrace.rounds, 2);
+	assert_string_equal(raw_text("SELECT GROUP_CONCAT(version ORDER BY name) FROM providers WHERE name < 'c'"), "11,11");
+	mysql_close(embrace.other);
+}
+
+static void a_server_that_is_not_there_is_a_retry_and_never_an_absence(void **state)
+{
+	struct db *db = db_new("/nonexistent/option/file");
+	struct caller ann = caller_named("ann");
+	struct intent intent = intent_of("press", "{}");
+	struct id id = { { 1 } };
+	struct job job;
+
+	(void)state;
+	setenv("MYSQL_UNIX_PORT", "/nonexistent/socket", 1);
+	assert_int_equal(db_ready(db), RC_RETRY);
+	assert_true(strlen(db_error(db)) > 10);
+	assert_int_equal(create(db, &ann, "k", &intent, &job), CREATED_NOT_STORED);
+	assert_int_equal(job_store_get(db, &ann, &id, &job), RC_RETRY);
+	assert_true(strstr(db_versions(db), "no server") != NULL);
+	unsetenv("MYSQL_UNIX_PORT");
+	db_free(db);
+	db_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_error_means_the_same_everywhere),
+		TEST(a_transaction_is_whole_or_not_at_all),
+		TEST(a_lost_commit_is_uncertain_and_not_said_again),
+		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
+		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
+	};
+
+	return cmocka_run_group_tests_name("db", tests, testdb_open, testdb_close);
+}
