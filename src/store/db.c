@@ -293,7 +293,7 @@ void db_rollback(struct db *db)
 }
 
 /* Grows with the rounds and differs between callers, so that two that met don't meet again. */
-static void pause_before_round(int round)
+void db_pause(int round)
 {
 	unsigned char random;
 	struct timespec pause = { 0 };
@@ -309,7 +309,7 @@ enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), vo
 
 	for (int round = 0; rc == RC_RETRY && round < ROUNDS_MAX; round++) {
 		if (round > 0)
-			pause_before_round(round);
+			db_pause(round);
 		rc = db_begin(db);
 		if (rc == RC_OK)
 			rc = work(db, arg);
@@ -333,6 +333,11 @@ enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *
 const char *db_error(const struct db *db)
 {
 	return db->error;
+}
+
+bool db_was_too_large(const struct db *db)
+{
+	return db->error_no == ER_NET_PACKET_TOO_LARGE;
 }
 
 unsigned int db_errno(const struct db *db)

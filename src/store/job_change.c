@@ -8,6 +8,8 @@
 #include "store/rows.h"
 #include "store/stmt.h"
 
+#define TOMBSTONE_ROUNDS 8
+
 struct change {
 	const struct identity *who;
 	const struct id *id;
@@ -146,7 +148,9 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who, con
 
 	*job_out = (struct job){ 0 };
 	/* As with a create, the insert decides, and a lost answer is found again by the next. */
-	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < 4; round++) {
+	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < TOMBSTONE_ROUNDS; round++) {
+		if (round > 0)
+			db_pause(round);
 		rc = leave_tombstone(db, &change, now_us);
 		if (rc == RC_OK)
 			rc = answer(db, tombstone_id, &change, CHANGED_TOMBSTONE);

@@ -143,7 +143,7 @@ enum changed settle_by_operator(struct db *db, const struct word *word, const st
 		return hand.changed;
 	}
 	job_release(job_out);
-	if (rc == RC_INVALID)
+	if (rc == RC_INVALID && db_was_too_large(db))
 		return CHANGED_TOO_LARGE;
 	return rc == RC_NOT_FOUND ? CHANGED_NO_SUCH_JOB : CHANGED_NOT_STORED;
 }

@@ -59,7 +59,7 @@
 #define WEBHOOK_ROW                                                                                                    \
 	"w.owner, w.url, w.secrets, w.enabled, w.disabled_why, w.created_at, w.updated_at, (SELECT COUNT(*) FROM "   \
 	"outbox o WHERE o.owner = w.owner AND o.next_at IS NOT NULL), (SELECT COUNT(*) FROM outbox g WHERE "         \
-	"g.owner = w.owner AND g.next_at IS NULL), (SELECT l.last_answer FROM outbox l WHERE l.owner = w.owner AND "  \
+	"g.owner = w.owner AND g.next_at IS NULL), (SELECT l.last_answer FROM outbox l FORCE INDEX (owner_next) WHERE l.owner = w.owner AND "  \
 	"l.last_answer IS NOT NULL ORDER BY l.id DESC LIMIT 1)"
 
 #define ROW(id, text) [id] = { #id, text }

@@ -138,7 +138,6 @@ static const struct {
 	{ "{" URL ", \"headers\": {\"X-Ref\": \"{{reference}}\"}}", "/headers/X-Ref" },
 	{ "{" URL ", \"headers\": {\"X-Ref\": \"{{secret}}\"}}", "/headers/X-Ref" },
 	{ "{" URL ", \"idempotency\": {\"header\": \"Authorization\"}}", "/idempotency/header" },
-	{ "{" URL ", \"status\": {}}", "/status" },
 	{ "{" URL ", \"cancel\": {}}", "/cancel/url" },
 	{ "{" URL ", \"Url\": \"http://x/\"}", "/Url" },
 	{ "{" URL ", \"a/b~\": 1}", "/a~1b~0" },
