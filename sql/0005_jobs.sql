@@ -1,7 +1,7 @@
 -- A job is the durable record of one intent. Who was first is decided by owner_key, and by nothing else: keys and owners are bytes,
 -- so case, accents and trailing blanks count. Payloads are text, not JSON columns, which may rewrite numbers.
--- queue serves the claim: owners take turns within the provider that the next attempt goes to. gives_up is NULL but for queued
--- jobs with a limit in time.
+-- queue serves the claim: owners take turns within the provider that the next attempt goes to. gives_up and listed are NULL for most
+-- jobs at most times, so that they cost next to nothing: a limit in time while queued; the states that people list.
 CREATE TABLE jobs (
   id               BINARY(16)        NOT NULL PRIMARY KEY COMMENT 'UUIDv7',
   owner            VARBINARY(255)    NOT NULL,
@@ -14,6 +14,7 @@ CREATE TABLE jobs (
   input            LONGTEXT          NULL COMMENT 'as the client wrote it, to the digit',
   metadata         MEDIUMTEXT        NULL,
   result           LONGTEXT          NULL COMMENT 'as the winner said it; written once, with completed_by',
+  result_sha256    BINARY(32)        NULL COMMENT 'stays when the result is purged',
   completed_by     BINARY(16)        NULL COMMENT 'the winning attempt',
   state            ENUM('queued','running','unknown','succeeded','failed','cancelled') NOT NULL,
   version          BIGINT UNSIGNED   NOT NULL DEFAULT 0 COMMENT 'decisions taken',
@@ -38,8 +39,11 @@ CREATE TABLE jobs (
                         IF(attempt_count = 0 AND expires_at IS NOT NULL,
                            IF(deadline_at IS NULL OR expires_at < deadline_at, expires_at, deadline_at),
                            deadline_at))) VIRTUAL COMMENT 'a queued job fails for good at this time',
+  listed           TINYINT UNSIGNED GENERATED ALWAYS AS (
+                     CASE state WHEN 'unknown' THEN 1 WHEN 'failed' THEN 2 WHEN 'cancelled' THEN 3 END) VIRTUAL,
   UNIQUE KEY owner_key (owner, idempotency_key),
   KEY owner_id (owner, id),
   KEY queue (state, next_provider, owner, run_after),
-  KEY gives_up (gives_up_at)
+  KEY gives_up (gives_up_at),
+  KEY listed (listed, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

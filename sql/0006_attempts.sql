@@ -20,7 +20,11 @@ CREATE TABLE attempts (
   retry_at         DATETIME(6)       NULL COMMENT 'not before, as the provider said',
   started_at       DATETIME(6)       NOT NULL,
   finished_at      DATETIME(6)       NULL,
+  listed           TINYINT UNSIGNED GENERATED ALWAYS AS (
+                     CASE state WHEN 'running' THEN 1 WHEN 'unknown' THEN 2 WHEN 'released' THEN 3 WHEN 'failed' THEN 4
+                                WHEN 'cancelled' THEN 5 WHEN 'discarded' THEN 6 END) VIRTUAL COMMENT 'what people list',
   UNIQUE KEY job_number (job_id, number),
   UNIQUE KEY one_in_doubt (job_id, in_doubt),
-  KEY state_provider (state, provider)
+  KEY state_provider (state, provider),
+  KEY listed (listed, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -109,6 +109,9 @@ void answer_changed(struct reply *reply, enum changed changed, int status, const
 	case CHANGED_ATTEMPT_LOST:
 		refuse(reply, PROBLEM_ATTEMPT_LOST, job);
 		return;
+	case CHANGED_TOO_LARGE:
+		reply_problem(reply, PROBLEM_BODY_TOO_LARGE, "The database takes no value of this size.");
+		return;
 	case CHANGED_NOT_STORED:
 	case CHANGED__MAX:
 		break;

@@ -18,6 +18,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "api/gate.h"
@@ -26,6 +27,7 @@
 #include "base/log.h"
 
 #define IDLE_MS 10000			/* an idle worker looks after its database connection this often */
+#define TRANSFER_WAIT_S 30		/* between two bytes of a body or an answer */
 #define HEAD_WAIT_MS 5000		/* how long a connection may take to bring its parameters */
 #define PAUSE_MS 1000			/* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
@@ -205,6 +207,15 @@ static void serve_one(struct worker *w)
 	}
 }
 
+/* A web server that stops reading or sending in the middle shall not hold a worker for ever. */
+static void limit_waits(int fd)
+{
+	const struct timeval wait = { .tv_sec = TRANSFER_WAIT_S };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+}
+
 /* Takes the connection over, whatever comes of it. */
 static void take_connection(struct worker *w, int fd)
 {
@@ -212,6 +223,7 @@ static void take_connection(struct worker *w, int fd)
 		close(fd);
 		return;
 	}
+	limit_waits(fd);
 	w->fcgi.ipcFd = fd;
 	w->fcgi.keepConnection = 1;	/* so that libfcgi goes on with it; what the request says comes after */
 	if (FCGX_Accept_r(&w->fcgi) == 0)

@@ -9,6 +9,7 @@
 #include "api/reply.h"
 #include "api/request.h"
 #include "base/json.h"
+#include "base/keyring.h"
 #include "core/idempotency_key.h"
 #include "core/job.h"
 #include "store/db.h"
@@ -19,6 +20,7 @@ struct api {
 	struct db *db;
 	uint32_t max_body_bytes;
 	bool trust_owner;
+	struct keyring keyring;	/* verifies callbacks */
 };
 
 /* One request on its way. What its route asks for has been read and checked before the handler runs. */
@@ -42,6 +44,7 @@ typedef void handler_fn(const struct api *api, struct call *call, struct reply *
 handler_fn jobs_create, jobs_list, jobs_get, jobs_cancel, jobs_cancel_key, jobs_request_attempt;
 handler_fn attempts_list, attempts_settle, races_list;
 handler_fn providers_list, providers_get, providers_put, providers_delete;
+handler_fn callbacks_receive;
 handler_fn health_live, health_ready, problems_index, problems_page;
 
 /* Answers that several handlers give. */

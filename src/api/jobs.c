@@ -60,6 +60,9 @@ static void answer_created(struct reply *reply, enum created created, const stru
 	case CREATED_NO_SUCH_CONTRACT:
 		refuse_target(reply, "contract", "there is no contract of this name");
 		return;
+	case CREATED_TOO_LARGE:
+		reply_problem(reply, PROBLEM_BODY_TOO_LARGE, "The database takes no value of this size.");
+		return;
 	case CREATED_NOT_STORED:
 	case CREATED__MAX:
 		break;

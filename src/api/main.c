@@ -19,9 +19,10 @@ int main(void)
 	api = (struct api){ .db = db_new(conf.defaults_file),
 			    .max_body_bytes = conf.max_body_bytes,
 			    .trust_owner = conf.trust_owner == 1 };
-	if (!api.db)
+	if (!api.db || keyring_load(conf.callback_keys, &api.keyring) != RC_OK)
 		return EXIT_FAILURE;
 	code = fcgi_serve(&api, LISTEN_FD);
 	db_free(api.db);
+	keyring_release(&api.keyring);
 	return code;
 }

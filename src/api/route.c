@@ -18,11 +18,12 @@ enum who {
 	WHO__MAX
 };
 
-enum needs { BODY_OPTIONAL = 1, BODY_REQUIRED = 2, NEEDS_KEY = 4, TAKES_IF_MATCH = 8 };	/* neither of the first: none */
+/* BODY_RAW: the handler reads its bytes itself. None of the three: no body. */
+enum needs { BODY_OPTIONAL = 1, BODY_REQUIRED = 2, NEEDS_KEY = 4, TAKES_IF_MATCH = 8, BODY_RAW = 16 };
 
 static const struct route {
 	const char *method;
-	const char *path;	/* {id}: a UUID, anything else is an unknown path; {name}: one segment */
+	const char *path;	/* {id}: a UUID, anything else is an unknown path; {name}: one segment; each at most once */
 	enum who who;
 	unsigned int needs;
 	handler_fn *handler;
@@ -35,6 +36,7 @@ static const struct route {
 	{ "POST", "/v1/jobs/{id}/cancel", WHO_CALLER, BODY_OPTIONAL | TAKES_IF_MATCH, jobs_cancel },
 	{ "GET", "/v1/attempts", WHO_OPERATOR, 0, attempts_list },
 	{ "POST", "/v1/attempts/{id}/settle", WHO_OPERATOR, BODY_REQUIRED | TAKES_IF_MATCH, attempts_settle },
+	{ "POST", "/v1/callbacks/{id}/{name}", WHO_ANYONE, BODY_RAW, callbacks_receive },
 	{ "GET", "/v1/races", WHO_OPERATOR, 0, races_list },
 	{ "GET", "/v1/providers", WHO_OPERATOR, 0, providers_list },
 	{ "GET", "/v1/providers/{name}", WHO_OPERATOR, 0, providers_get },
@@ -62,11 +64,14 @@ static bool path_matches(struct call *call, const char *pattern)
 	const char *at = call->request->path;
 	const char *end = at + call->request->path_len;
 
-	while (*pattern && *pattern != '{' && at < end && *pattern == *at) {
-		pattern++;
-		at++;
-	}
-	if (*pattern == '{') {
+	for (;;) {
+		while (*pattern && *pattern != '{' && at < end && *pattern == *at) {
+			pattern++;
+			at++;
+		}
+		if (*pattern != '{')
+			return *pattern == '\0' && at == end;
+
 		const char *slash = memchr(at, '/', (size_t)(end - at));
 		size_t len = (size_t)((slash ? slash : end) - at);
 
@@ -75,7 +80,6 @@ static bool path_matches(struct call *call, const char *pattern)
 		pattern = strchr(pattern, '}') + 1;
 		at += len;
 	}
-	return strlen(pattern) == (size_t)(end - at) && memcmp(pattern, at, strlen(pattern)) == 0;
 }
 
 /* The first row with the request's path; the rows after it with the same path are its other methods. */
@@ -153,7 +157,7 @@ static bool take_body(const struct api *api, const struct call *call, const stru
 	case BODY_STATE__MAX:
 		break;
 	}
-	if (request->body_len > 0 && !(row->needs & (BODY_OPTIONAL | BODY_REQUIRED))) {
+	if (request->body_len > 0 && !(row->needs & (BODY_OPTIONAL | BODY_REQUIRED | BODY_RAW))) {
 		reply_problem(reply, PROBLEM_BODY_UNEXPECTED, "%s takes no body here.", row->method);
 		return false;
 	}

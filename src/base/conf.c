@@ -31,16 +31,41 @@ static const struct number_row {
 	  "how long an idle poller waits before it looks again, in milliseconds" },
 	{ "ONEJOB_GRACE_SECONDS", AT(grace_s), 0, 3600, 30,
 	  "how long a poller told to stop waits for answers" },
+	{ "ONEJOB_WEBHOOK_PRIVATE", AT(webhook_private), 0, 1, 0,
+	  "1: webhooks may go to private addresses, and by way of a proxy; the poller's" },
 };
+
+static bool is_path(const char *text)
+{
+	return text[0] == '/';
+}
+
+/* http or https, a host, no blank, quote or brace, no slash at its end: what an address can be put behind. */
+static bool is_base_url(const char *text)
+{
+	size_t scheme = strncmp(text, "https://", 8) == 0 ? 8 : strncmp(text, "http://", 7) == 0 ? 7 : 0;
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] <= 0x20 || (unsigned char)text[i] >= 0x7f || strchr("\"'<>\\^`{|}?#$", text[i]))
+			return false;
+	return scheme > 0 && len > scheme && len <= 1024 && text[len - 1] != '/';
+}
 
 static const struct path_row {
 	const char *name;
 	size_t offset;
+	bool (*valid)(const char *text);
+	const char *wanted;
 	const char *meaning;
 } paths[] = {
-	{ "ONEJOB_DEFAULTS_FILE", AT(defaults_file),
+	{ "ONEJOB_DEFAULTS_FILE", AT(defaults_file), is_path, "an absolute path",
 	  "a MySQL option file instead of the usual ones, by its absolute path" },
-	{ "ONEJOB_API_SOCKET", AT(api_socket),
+	{ "ONEJOB_CALLBACK_URL", AT(callback_base), is_base_url, "an http or https URL without a slash at its end",
+	  "this site as providers reach it, for {{callback_url}}; the poller's" },
+	{ "ONEJOB_CALLBACK_KEYS", AT(callback_keys), is_path, "an absolute path",
+	  "a file with the keys that sign callbacks, a line of hexadecimal digits each; the first signs, all verify" },
+	{ "ONEJOB_API_SOCKET", AT(api_socket), is_path, "an absolute path",
 	  "the unix socket where the API listens, by its absolute path; the doctor tries it" },
 };
 
@@ -82,9 +107,9 @@ static bool load_path(const struct path_row *row, struct conf *conf)
 {
 	const char *path = getenv(row->name);
 
-	if (path && path[0] != '/') {
-		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"an absolute path\"",
-			  row->name, path);
+	if (path && !row->valid(path)) {
+		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"%s\"",
+			  row->name, path, row->wanted);
 		return false;
 	}
 	memcpy((char *)conf + row->offset, &path, sizeof path);

@@ -9,6 +9,7 @@
 
 #define METADATA_MAX_MEMBERS 64
 #define METADATA_MAX_BYTES 16384	/* names and values together, unescaped */
+#define METADATA_MAX_RAW_BYTES 65536	/* as written, with its blanks and escapes: lists carry it */
 
 enum member {
 	MEMBER_CONTRACT, MEMBER_PROVIDER, MEMBER_INPUT, MEMBER_MAX_ATTEMPTS, MEMBER_NOT_BEFORE, MEMBER_EXPIRES_AT,
@@ -151,6 +152,8 @@ static void read_metadata(struct reading *r, struct intent *intent)
 		wrong(r, MEMBER_METADATA, "has more than 64 members");
 	if (bytes > METADATA_MAX_BYTES)
 		wrong(r, MEMBER_METADATA, "is larger than 16384 bytes (names and values together)");
+	if (v->raw_len > METADATA_MAX_RAW_BYTES)
+		wrong(r, MEMBER_METADATA, "is longer than 65536 bytes as written");
 	intent->metadata = v->raw;
 	intent->metadata_len = v->raw_len;
 }

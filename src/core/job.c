@@ -124,6 +124,8 @@ void attempt_release(struct attempt *attempt)
 {
 	blob_release(&attempt->detail);
 	blob_release(&attempt->note);
+	blob_release(&attempt->reference);
+	blob_release(&attempt->last_answer);
 	*attempt = (struct attempt){ 0 };
 }
 
@@ -141,10 +143,10 @@ void job_release(struct job *job)
 	*job = (struct job){ 0 };
 }
 
-/* An expired job, or one past its deadline, starts no attempt again: there is nothing left to advise. */
+/* An expired job, one past its deadline, and one whose input was purged start no attempt again. */
 static const char *advice_failed(const struct job *job)
 {
-	if (job->error_reason == REASON_EXPIRED || job->error_reason == REASON_DEADLINE)
+	if (job->purged_us != 0 || job->error_reason == REASON_EXPIRED || job->error_reason == REASON_DEADLINE)
 		return "done";
 	return job->effect_done ? "ask_operator" : "new_attempt";
 }
@@ -156,7 +158,7 @@ const char *job_advice(const struct job *job)
 	case JOB_RUNNING:
 		return "wait";
 	case JOB_UNKNOWN:
-		return "ask_operator";
+		return job->asked_about ? "wait" : "ask_operator";
 	case JOB_SUCCEEDED:
 	case JOB_CANCELLED:
 		return "done";
@@ -181,7 +183,7 @@ uint32_t job_retry_hint_s(const struct job *job, int64_t now_us)
 	case JOB_RUNNING:
 		return 1;
 	case JOB_UNKNOWN:
-		return 10;	/* a person has to look */
+		return 10;	/* a person has to look, or a provider is asked now and then */
 	case JOB_SUCCEEDED:
 	case JOB_FAILED:
 	case JOB_CANCELLED:

@@ -85,6 +85,10 @@ struct attempt {
 	struct blob note;		/* an operator's */
 	int64_t started_us;
 	int64_t finished_us;		/* 0: not yet */
+	struct blob reference;		/* the provider's own name for the work */
+	uint32_t asked;			/* how often the provider was asked what became of it */
+	int64_t next_ask_us;		/* 0: nobody asks */
+	struct blob last_answer;	/* in words */
 };
 
 struct job {
@@ -117,6 +121,7 @@ struct job {
 	struct id error_attempt_id;
 	bool effect_done;		/* failed after an effect that can't be used */
 	bool in_doubt;			/* an attempt is still out, even if the job is settled */
+	bool asked_about;		/* the provider of that one is being asked what became of it */
 	struct attempt *attempts;	/* in order of number; NULL in lists */
 	size_t attempts_len;
 };

@@ -52,7 +52,7 @@ static struct move ended(enum attempt_state state, enum attempt_event event)
 {
 	struct move move = { .verdict = MOVE_LATE, .attempt_to = state };
 
-	if ((event == ON_RELEASE && state == ATTEMPT_RELEASED) || (event == ON_CANCEL && state == ATTEMPT_CANCELLED))
+	if (event == ON_RELEASE && state == ATTEMPT_RELEASED)
 		move.verdict = MOVE_REPEATED;
 	if (event != ON_RESULT)
 		return move;

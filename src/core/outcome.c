@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/result_read.h"
+#include "core/status_read.h"
 #include "core/utf8.h"
 
 #define DETAIL_MAX_BYTES 1000
@@ -210,6 +211,24 @@ static enum rc judge_success(const struct seen *seen, const struct provider_def 
 	return RC_OK;
 }
 
+bool outcome_settles_resend(const struct outcome *outcome)
+{
+	switch (outcome->kind) {
+	case OUTCOME_RESULT:
+		return true;
+	case OUTCOME_FAILED:
+		return outcome->by_row || outcome->reason == REASON_CONTRACT_VIOLATION || outcome->reason == REASON_TOO_LARGE;
+	case OUTCOME_RETRY:
+		return outcome->by_row;
+	case OUTCOME_ACCEPTED:	/* still at work */
+	case OUTCOME_CANCELLED:
+	case OUTCOME_UNKNOWN:
+	case OUTCOME__MAX:
+		break;
+	}
+	return false;
+}
+
 static enum rc judge_answer(const struct seen *seen, const struct provider_def *def,
 			    struct outcome *outcome)
 {
@@ -217,7 +236,13 @@ static enum rc judge_answer(const struct seen *seen, const struct provider_def *
 		seen->http_status ? row_of(def, seen->http_status) : NULL;
 	bool success = seen->http_status >= 200 && seen->http_status <= 299;
 
+	outcome->by_row = row != NULL;
+
 	text_addf(&outcome->detail, "the provider answered %" PRIu32, seen->http_status);
+	if (!row && seen->http_status == 202 && def->has_accepted) {
+		decide(outcome, OUTCOME_ACCEPTED, REASON_NONE);
+		return accepted_reference(def, seen->body, seen->body_len, outcome->reference);
+	}
 	if (row ? row->means == OVERRIDE_SUCCEEDED : success)
 		return judge_success(seen, def, outcome);
 	if (row)
@@ -268,6 +293,7 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 	if (rc != RC_OK)
 		goto fail;
 
+	outcome.public_len = outcome.detail.len;
 	add_words(&outcome.detail, seen->detail ? seen->detail : "");
 	if (outcome.kind != OUTCOME_RETRY)
 		outcome.retry_after_ms = -1;

@@ -26,7 +26,7 @@ struct seen {
 	bool two_lengths;		/* two different Content-Length lines */
 	bool close_delimited;		/* only the close says where the body ends */
 	bool encoded;			/* it had a Content-Encoding; libcurl doesn't notice one that ends too early */
-	bool too_large;			/* more than max_result_bytes came; the rest was read and dropped */
+	bool too_large;			/* more than max_result_bytes came; it was broken off there */
 	bool deadline;			/* the time-out was the job's deadline, not the provider's */
 	int64_t retry_after_ms;		/* -1: absent or unreadable; see retry_after.h */
 	const char *body;		/* decoded; up to max_result_bytes */
@@ -34,21 +34,39 @@ struct seen {
 	const char *detail;		/* one line for people: libcurl's own words; may be "" */
 };
 
-enum outcome_kind { OUTCOME_RESULT, OUTCOME_FAILED, OUTCOME_RETRY, OUTCOME_UNKNOWN, OUTCOME__MAX };
+enum outcome_kind {
+	OUTCOME_RESULT,
+	OUTCOME_ACCEPTED,	/* 202 where the row has `accepted`: the provider works on it and answers later */
+	OUTCOME_FAILED,
+	OUTCOME_RETRY,		/* failed for certain, and may be tried again on the same provider */
+	OUTCOME_CANCELLED,	/* a cancel, whose answer proves that there is no effect and never will be */
+	OUTCOME_UNKNOWN,
+	OUTCOME__MAX
+};
+
+#define REFERENCE_MAX_BYTES 512
 
 struct outcome {
-	enum outcome_kind kind;		/* RETRY: failed for certain, and may be tried again on the same provider */
+	enum outcome_kind kind;
 	enum reason reason;		/* NONE for a result */
 	enum phase phase;
 	uint32_t http_status;
 	bool effect_done;		/* failed, but the provider has done something that can't be used */
 	int64_t retry_after_ms;		/* -1: none */
+	char reference[REFERENCE_MAX_BYTES + 1];	/* OUTCOME_ACCEPTED: the provider's name for the work; "": none told */
+	bool by_row;			/* the provider's own row says what the status means */
 	struct text result;		/* OUTCOME_RESULT: one JSON text, byte for byte as the provider said it */
+	size_t public_len;		/* so much of `detail` is for everybody; the rest, libcurl's words, may name inner hosts */
 	struct text detail;		/* a sentence for people, never a secret or a payload; at most 1,000 bytes */
 };
 
 /* RC_OK: outcome_release() it. RC_FAULT: no memory; treat the attempt as unknown. */
 MUST_CHECK enum rc outcome_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out);
 void outcome_release(struct outcome *outcome);
+
+/* The same request was sent again under the same key, and this came back. True: it settles the attempt. A refusal, a 409, a 429 or
+ * a 5xx says nothing about the first request, which may have done the work; only a result, a contract violation, or a
+ * status that the row names does. */
+bool outcome_settles_resend(const struct outcome *outcome);
 
 #endif

@@ -30,6 +30,16 @@ struct provider_outcome {
 	enum override means;
 };
 
+/* What the provider's own word for the state of its work means. */
+enum status_means { STATUS_SUCCEEDED, STATUS_FAILED, STATUS_WORKING, STATUS_MEANS__MAX };
+
+#define PROVIDER_STATUS_WORDS_MAX 64
+
+struct provider_status_word {
+	char *word;
+	enum status_means means;
+};
+
 struct provider_def {
 	char *url;			/* http or https, absolute, no user info, no fragment */
 	char *method;
@@ -49,6 +59,25 @@ struct provider_def {
 	char *result_pointer;		/* RFC 6901; default "" */
 	enum result_as result_as;
 	bool enabled;			/* default true */
+
+	/* 202: the provider has taken the work and answers later. Without this row a 202 is read like any 2xx. */
+	bool has_accepted;
+	char *accepted_reference;	/* pointer to the provider's own name for the work; NULL: it gives none */
+	uint32_t accepted_deadline_ms;	/* then the attempt is unknown; 1,000 to 2,592,000,000; default 3,600,000 */
+
+	/* How to ask what became of an attempt: GET, with the row's headers. The URL may hold placeholders (see fill.h). */
+	bool has_status;
+	char *status_url;
+	char *status_state;		/* pointer to its word for the state */
+	struct provider_status_word status_words[PROVIDER_STATUS_WORDS_MAX];
+	size_t status_words_len;
+	char *status_result;		/* pointer to the result; default "" */
+
+	/* A cancel is passed on; its answer decides nothing unless it proves the end. */
+	bool has_cancel;
+	char *cancel_url;		/* may hold placeholders */
+	char *cancel_method;		/* default POST */
+	bool cancel_proves;		/* a 2xx proves that the work has no effect and never will */
 };
 
 /* Read a definition from a parsed JSON text. RC_OK: *def_out is the caller's, provider_def_release() it. RC_INVALID: each
@@ -57,6 +86,9 @@ struct provider_def {
  * (Host, Content-Length, Transfer-Encoding, Connection, traceparent, User-Agent, the key header) are refused. */
 MUST_CHECK enum rc provider_def_read(const struct json_value *json, struct provider_def *def_out, struct flaws *flaws);
 void provider_def_release(struct provider_def *def);
+
+/* A URL of the row that can't be filled without the provider's reference. */
+bool provider_def_needs_reference(const char *url);
 
 /* Adds the whole definition as JSON, defaults filled in: what is stored, and what a GET shows. Reading it back gives the
  * same definition. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/fill.h"
 #include "core/provider_rules.h"
 
 struct reading {
@@ -85,10 +86,14 @@ static void read_method(struct reading *in, const struct field *field,
 	read_checked(in, field, value, provider_method_flaw);
 }
 
+/* What says who sends and what, and so can't carry a key. */
 static const char *key_header_flaw(const char *name, size_t len)
 {
-	if (len == strlen("Content-Type") && strncasecmp(name, "Content-Type", len) == 0)
-		return "is set by onejob itself";
+	static const char *const taken[] = { "Content-Type", "Content-Encoding", "Authorization", "Cookie", "Accept" };
+
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+		if (len == strlen(taken[i]) && strncasecmp(name, taken[i], len) == 0)
+			return "has another meaning; a key can't be put there";
 	return provider_header_name_flaw(name, len);
 }
 
@@ -165,8 +170,45 @@ static void read_object(struct reading *in, const struct field *field,
 
 	if (!is_object(in, field, value))
 		return;
+	if (field->offset != 0)
+		*(bool *)target(in, field) = true;
 	strncat(object, field->name, sizeof object - 2);
 	members_read(in, object, value);
+}
+
+static void read_filled_url(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	read_checked(in, field, value, provider_filled_url_flaw);
+}
+
+static const char *status_word_flaw(const struct reading *in, const struct json_value *member, enum status_means *means_out)
+{
+	if (memchr(member->name, '\0', member->name_len))
+		return "must not be named with U+0000";
+	if (member->type != JSON_STRING || !status_means_parse(member->string, member->string_len, means_out))
+		return "must be \"succeeded\", \"failed\" or \"working\"";
+	return in->def->status_words_len == PROVIDER_STATUS_WORDS_MAX ? "is one word too many: 64 are allowed" : NULL;
+}
+
+static void read_status_map(struct reading *in, const struct field *field, const struct json_value *value)
+{
+	if (!is_object(in, field, value))
+		return;
+	for (const struct json_value *member = value->child; member; member = member->next) {
+		struct provider_status_word *word = &in->def->status_words[in->def->status_words_len];
+		enum status_means means = STATUS_WORKING;
+		const char *flaw = status_word_flaw(in, member, &means);
+
+		if (flaw) {
+			flaws_add(in->flaws, "/status/map", member->name, member->name_len, "%s", flaw);
+			continue;
+		}
+		word->means = means;
+		replace(in, &word->word, member->name, member->name_len);
+		if (in->no_memory)
+			return;
+		in->def->status_words_len++;
+	}
 }
 
 static bool header_known(const struct provider_def *def, const char *name, size_t len)
@@ -288,6 +330,18 @@ static const struct field fields[] = {
 	{ "/result", "pointer", read_pointer, AT(result_pointer), 0, 0 },
 	{ "/result", "as", read_as, AT(result_as), 0, 0 },
 	{ "", "enabled", read_bool, AT(enabled), 0, 0 },
+	{ "", "accepted", read_object, AT(has_accepted), 0, 0 },
+	{ "/accepted", "reference", read_pointer, AT(accepted_reference), 0, 0 },
+	{ "/accepted", "deadline_ms", read_u32, AT(accepted_deadline_ms), 1000, 2592000000u },
+	{ "", "status", read_object, AT(has_status), 0, 0 },
+	{ "/status", "url", read_filled_url, AT(status_url), 0, 0 },
+	{ "/status", "state", read_pointer, AT(status_state), 0, 0 },
+	{ "/status", "map", read_status_map, 0, 0, 0 },
+	{ "/status", "result", read_pointer, AT(status_result), 0, 0 },
+	{ "", "cancel", read_object, AT(has_cancel), 0, 0 },
+	{ "/cancel", "url", read_filled_url, AT(cancel_url), 0, 0 },
+	{ "/cancel", "method", read_method, AT(cancel_method), 0, 0 },
+	{ "/cancel", "proves", read_bool, AT(cancel_proves), 0, 0 },
 };
 
 static const struct field *field_find(const char *object, const struct json_value *member)
@@ -311,10 +365,50 @@ static void defaults_set(struct reading *in)
 		.retry_base_ms = 1000,
 		.retry_max_ms = 300000,
 		.enabled = true,
+		.accepted_deadline_ms = 3600000,
 	};
 	replace(in, &in->def->method, "POST", strlen("POST"));
 	replace(in, &in->def->key_header, "Idempotency-Key", strlen("Idempotency-Key"));
 	replace(in, &in->def->result_pointer, "", 0);
+	replace(in, &in->def->status_result, "", 0);
+	replace(in, &in->def->cancel_method, "POST", strlen("POST"));
+}
+
+static void need(struct reading *in, bool there, const char *object, const char *member)
+{
+	if (!there)
+		flaws_add(in->flaws, object, member, strlen(member), "is required");
+}
+
+bool provider_def_needs_reference(const char *url)
+{
+	bool broken;
+
+	return url && (fill_names(url, strlen(url), &broken) & 1u << FILL_REFERENCE);
+}
+
+/* A URL that names the provider's reference needs a row that says where it is. */
+static void check_reference(struct reading *in, const char *object, const char *url)
+{
+	if (provider_def_needs_reference(url) && !in->def->accepted_reference)
+		flaws_add(in->flaws, object, "url", strlen("url"),
+			  "names {{reference}}, but accepted.reference doesn't say where that is");
+}
+
+static void check_ways_out(struct reading *in)
+{
+	const struct provider_def *def = in->def;
+
+	if (def->has_status) {
+		need(in, def->status_url, "/status", "url");
+		need(in, def->status_state, "/status", "state");
+		need(in, def->status_words_len > 0, "/status", "map");
+		check_reference(in, "/status", def->status_url);
+	}
+	if (def->has_cancel) {
+		need(in, def->cancel_url, "/cancel", "url");
+		check_reference(in, "/cancel", def->cancel_url);
+	}
 }
 
 /* What no single member shows. */
@@ -356,6 +450,7 @@ enum rc provider_def_read(const struct json_value *json, struct provider_def *de
 	if (in.no_memory)
 		goto fail;
 	check_together(&in, json);
+	check_ways_out(&in);
 	if (flaws->count > flaws_before)
 		goto fail;
 	*def_out = def;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/fill.h"
 #include "core/secret_ref.h"
 
 #define URL_MAX_BYTES 4096
@@ -109,6 +110,32 @@ const char *provider_url_flaw(const char *url, size_t len)
 	return authority_flaw(url + scheme_len, end - scheme_len);
 }
 
+/* Judged with a letter in the place of each placeholder; the host must be the row's own. */
+const char *provider_filled_url_flaw(const char *url, size_t len)
+{
+	static const struct fill_values letters = { { "x", "x", "x", "x", "x" } };
+	const char *host = memmem(url, len, "://", 3), *slash, *missing;
+	bool broken;
+
+	if (len > URL_MAX_BYTES)
+		return "is longer than 4,096 bytes";
+	(void)fill_names(url, len, &broken);
+	if (broken)
+		return "has a {{ that is no placeholder known here";
+	slash = host ? memchr(host + 3, '/', len - (size_t)(host + 3 - url)) : NULL;
+	if (memmem(url, slash ? (size_t)(slash - url) : len, "{{", 2))
+		return "must not have a placeholder before its path";
+
+	struct text filled;
+
+	text_init(&filled, URL_MAX_BYTES);
+	enum rc rc = fill_text(url, len, &letters, true, &filled, &missing);
+	const char *flaw = rc == RC_OK ? provider_url_flaw(filled.bytes, filled.len) : "can't be filled";
+
+	text_release(&filled);
+	return flaw;
+}
+
 static bool in_list(const char *text, size_t len, const char *const *list)
 {
 	for (; *list; list++)
@@ -161,6 +188,7 @@ static bool blank(char byte)
 const char *provider_header_value_flaw(const char *value, size_t len)
 {
 	struct secret_ref ref;
+	bool broken;
 
 	if (len > 0 && (blank(value[0]) || blank(value[len - 1])))
 		return "must not begin or end with a blank";
@@ -172,11 +200,16 @@ const char *provider_header_value_flaw(const char *value, size_t len)
 		if (ref.kind == SECRET_BROKEN)
 			return "has a ${ that is neither ${env:NAME} nor ${file:/path}";
 	}
-	return NULL;
+	unsigned int names = fill_names(value, len, &broken);
+
+	if (broken)
+		return "has a {{ that is no placeholder known here";
+	return names & 1u << FILL_REFERENCE ? "can't name {{reference}}: it is told by the answer" : NULL;
 }
 
 static const char *const override_names[OVERRIDE__MAX] = { "succeeded", "failed", "retry",
 							   "unknown" };
+static const char *const means_names[STATUS_MEANS__MAX] = { "succeeded", "failed", "working" };
 static const char *const as_names[RESULT_AS__MAX] = { "value", "json", "text" };
 
 static bool name_parse(const char *const *names, int count, const char *text, size_t len,
@@ -203,6 +236,21 @@ bool override_parse(const char *text, size_t len, enum override *means_out)
 	if (!name_parse(override_names, OVERRIDE__MAX, text, len, &place))
 		return false;
 	*means_out = (enum override)place;
+	return true;
+}
+
+const char *status_means_name(enum status_means means)
+{
+	return means_names[means];
+}
+
+bool status_means_parse(const char *text, size_t len, enum status_means *means_out)
+{
+	int place;
+
+	if (!name_parse(means_names, STATUS_MEANS__MAX, text, len, &place))
+		return false;
+	*means_out = (enum status_means)place;
 	return true;
 }
 

@@ -12,6 +12,9 @@
  * bytes. */
 const char *provider_url_flaw(const char *url, size_t len);
 
+/* The same with placeholders (see fill.h) in the path or query, never in the host. */
+const char *provider_filled_url_flaw(const char *url, size_t len);
+
 const char *provider_method_flaw(const char *method, size_t len);
 
 /* A token (RFC 9110) that isn't one of the names which the poller sets itself. */
@@ -24,6 +27,8 @@ const char *provider_header_value_flaw(const char *value, size_t len);
  */
 const char *override_name(enum override means);
 bool override_parse(const char *text, size_t len, enum override *means_out);
+const char *status_means_name(enum status_means means);
+bool status_means_parse(const char *text, size_t len, enum status_means *means_out);
 const char *result_as_name(enum result_as as);
 bool result_as_parse(const char *text, size_t len, enum result_as *as_out);
 

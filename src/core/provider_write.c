@@ -12,6 +12,14 @@ void provider_def_release(struct provider_def *def)
 	free(def->method);
 	free(def->key_header);
 	free(def->result_pointer);
+	free(def->accepted_reference);
+	free(def->status_url);
+	free(def->status_state);
+	free(def->status_result);
+	free(def->cancel_url);
+	free(def->cancel_method);
+	for (size_t i = 0; i < PROVIDER_STATUS_WORDS_MAX; i++)
+		free(def->status_words[i].word);
 	for (size_t i = 0; i < PROVIDER_HEADERS_MAX; i++) {
 		free(def->headers[i].name);
 		free(def->headers[i].value);
@@ -59,6 +67,44 @@ static void add_outcomes(const struct provider_def *def, struct text *out)
 	text_add_str(out, "}");
 }
 
+static void add_accepted(const struct provider_def *def, struct text *out)
+{
+	text_add_str(out, ", \"accepted\": {");
+	if (def->accepted_reference) {
+		text_add_str(out, "\"reference\": ");
+		add_string(out, def->accepted_reference);
+		text_add_str(out, ", ");
+	}
+	text_addf(out, "\"deadline_ms\": %" PRIu32 "}", def->accepted_deadline_ms);
+}
+
+static void add_status(const struct provider_def *def, struct text *out)
+{
+	text_add_str(out, ", \"status\": {\"url\": ");
+	add_string(out, def->status_url);
+	text_add_str(out, ", \"state\": ");
+	add_string(out, def->status_state);
+	text_add_str(out, ", \"map\": {");
+	for (size_t i = 0; i < def->status_words_len; i++) {
+		if (i > 0)
+			text_add_str(out, ", ");
+		add_string(out, def->status_words[i].word);
+		text_addf(out, ": \"%s\"", status_means_name(def->status_words[i].means));
+	}
+	text_add_str(out, "}, \"result\": ");
+	add_string(out, def->status_result);
+	text_add_str(out, "}");
+}
+
+static void add_cancel(const struct provider_def *def, struct text *out)
+{
+	text_add_str(out, ", \"cancel\": {\"url\": ");
+	add_string(out, def->cancel_url);
+	text_add_str(out, ", \"method\": ");
+	add_string(out, def->cancel_method);
+	text_addf(out, ", \"proves\": %s}", truth(def->cancel_proves));
+}
+
 void provider_def_write(const struct provider_def *def, struct text *out)
 {
 	text_add_str(out, "{\"url\": ");
@@ -79,6 +125,12 @@ void provider_def_write(const struct provider_def *def, struct text *out)
 		  def->retry_base_ms, def->retry_max_ms);
 	text_add_str(out, ", \"result\": {\"pointer\": ");
 	add_string(out, def->result_pointer);
-	text_addf(out, ", \"as\": \"%s\"}, \"enabled\": %s}", result_as_name(def->result_as),
-		  truth(def->enabled));
+	text_addf(out, ", \"as\": \"%s\"}", result_as_name(def->result_as));
+	if (def->has_accepted)
+		add_accepted(def, out);
+	if (def->has_status)
+		add_status(def, out);
+	if (def->has_cancel)
+		add_cancel(def, out);
+	text_addf(out, ", \"enabled\": %s}", truth(def->enabled));
 }

@@ -84,3 +84,13 @@ char *traceparent_child(char traceparent_out[TRACEPARENT_LEN + 1], const char *p
 		out[PARENT_AT + PARENT_LEN - 1] = '1';
 	return out;
 }
+
+char *trace_id(char trace_id_out[TRACE_ID_LEN + 1], const char *parent, const struct id *job_id)
+{
+	if (parent && traceparent_valid(parent, strlen(parent)))
+		memcpy(trace_id_out, parent + TRACE_AT, TRACE_LEN);
+	else
+		put_hex(trace_id_out, job_id->bytes, ID_BYTES);
+	trace_id_out[TRACE_ID_LEN] = '\0';
+	return trace_id_out;
+}

@@ -162,6 +162,9 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 		return CTL_REFUSED;
 	case CHANGED_ATTEMPT_LOST:
 		return refuse_lost(ctl, id, job);
+	case CHANGED_TOO_LARGE:
+		ctl_say(ctl, "the result is larger than the database takes (max_allowed_packet)");
+		return CTL_REFUSED;
 	case CHANGED_NOT_STORED:
 	case CHANGED__MAX:
 		break;

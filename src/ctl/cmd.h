@@ -19,6 +19,10 @@ enum ctl_exit cmd_job_cancel(struct ctl *ctl, const struct args *args);
 enum ctl_exit cmd_attempt_list(struct ctl *ctl, const struct args *args);
 enum ctl_exit cmd_attempt_settle(struct ctl *ctl, const struct args *args);
 enum ctl_exit cmd_race_list(struct ctl *ctl, const struct args *args);
+enum ctl_exit cmd_webhook_put(struct ctl *ctl, const struct args *args);
+enum ctl_exit cmd_webhook_list(struct ctl *ctl, const struct args *args);
+enum ctl_exit cmd_webhook_enable(struct ctl *ctl, const struct args *args);
+enum ctl_exit cmd_webhook_delete(struct ctl *ctl, const struct args *args);
 enum ctl_exit cmd_purge(struct ctl *ctl, const struct args *args);
 enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args);
 

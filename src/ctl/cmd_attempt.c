@@ -102,6 +102,20 @@ static const char *word_or_dash(const char *word)
 	return word ? word : "-";
 }
 
+/* What the provider was asked since, and what it said. */
+static void print_questions(struct ctl *ctl, const struct attempt *attempt, int64_t now_us)
+{
+	char wait[PRINT_AGE_MAX];
+
+	if (attempt->reference.bytes)
+		ctl_line(ctl, "  the provider's reference: %s", attempt->reference.bytes);
+	if (attempt->asked > 0)
+		ctl_line(ctl, "  asked %u times; last: %s", attempt->asked,
+			 attempt->last_answer.bytes ? attempt->last_answer.bytes : "no answer yet");
+	if (attempt->next_ask_us > now_us)
+		ctl_line(ctl, "  asked again in %s", print_age(attempt->next_ask_us - now_us, wait));
+}
+
 static void print_doubts(struct ctl *ctl, const struct attempt *attempts, size_t len,
 			 const struct id *before)
 {
@@ -122,6 +136,7 @@ static void print_doubts(struct ctl *ctl, const struct attempt *attempts, size_t
 			 id_format(&attempt->job_id, id));
 		if (attempt->detail.bytes && attempt->detail.len > 0)
 			ctl_line(ctl, "  %s", attempt->detail.bytes);
+		print_questions(ctl, attempt, now_us);
 		advice_settle(ctl, "    ", attempt);
 	}
 	fflush(ctl->out);

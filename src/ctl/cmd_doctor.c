@@ -81,33 +81,9 @@ static bool look_at_schema(struct ctl *ctl, struct findings *findings)
 	return schema.verdict == SCHEMA_CURRENT;
 }
 
-/* Writes and removes a token that nobody has; it is rolled back besides. */
-static enum rc try_writing(struct db *db, void *arg)
-{
-	static const char owner[] = "doctor";
-	static const char digits[] = "0123456789abcdef";
-	unsigned char sha256[SHA256_BYTES];
-	char id[2 * SHA256_BYTES];
-	bool *wrote = arg;
-
-	clock_random(sha256, sizeof sha256);
-	for (size_t i = 0; i < sizeof sha256; i++) {
-		id[2 * i] = digits[sha256[i] >> 4];
-		id[2 * i + 1] = digits[sha256[i] & 15];
-	}
-	enum rc rc = token_store_add(db, sha256, owner, sizeof owner - 1, ROLE_USER, 1);
-	if (rc == RC_OK)
-		rc = token_store_revoke(db, id, sizeof id);
-	*wrote = rc == RC_OK;
-	return rc == RC_OK ? RC_CONFLICT : rc; /* anything but RC_OK rolls back */
-}
-
 static void look_at_rights(struct ctl *ctl, struct findings *findings)
 {
-	bool wrote = false;
-	enum rc rc = db_transact(ctl->db, try_writing, &wrote);
-
-	if (wrote && rc == RC_CONFLICT)
+	if (vitals_try_writing(ctl->db) == RC_OK)
 		findings_add(findings, HEALTH_OK, "rights", "", "may read and write");
 	else
 		findings_add(findings, HEALTH_BAD, "rights",

@@ -13,9 +13,11 @@ static void say_applied(uint32_t number, const char *name, void *arg)
 enum ctl_exit cmd_migrate(struct ctl *ctl, const struct args *args)
 {
 	struct schema_state schema = { .verdict = SCHEMA__MAX };
-	enum ctl_exit end = ctl_connect(ctl);
+	enum ctl_exit end;
 
 	(void)args;
+	ctl->patient = true;
+	end = ctl_connect(ctl);
 	if (end != CTL_DONE)
 		return end;
 	enum rc rc = migrate_run(ctl->db, say_applied, ctl, &schema);

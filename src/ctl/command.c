@@ -12,6 +12,7 @@
 
 #define BIT(option) (1u << (option))
 #define PAGE (BIT(OPTION_LIMIT) | BIT(OPTION_BEFORE) | BIT(OPTION_JSON))
+#define MAY_COME_TWICE BIT(OPTION_SECRET)
 #define AN_ID "0192f0c1-2345-7abc-8def-0123456789ab"
 
 static const struct {
@@ -40,6 +41,10 @@ static const struct {
 				    "empty settled jobs that didn't change for so long: 30d" },
 	[OPTION_KEYS_AFTER] = { "keys-after", "LENGTH",
 				"remove their rows too, so that their keys are new again: 365d" },
+	[OPTION_URL] = { "url", "URL", "where messages go: https or http, the whole address" },
+	[OPTION_SECRET] = { "secret", "REF",
+			    "where the poller finds the secret, ${file:/path} or ${env:NAME}; twice "
+			    "while it changes" },
 };
 
 const struct command command_rows[] = {
@@ -94,6 +99,22 @@ const struct command command_rows[] = {
 	{ "race", "list", "[--limit N] [--before ID]",
 	  "List results that came too late and were thrown away.", "onejob race list --limit 20",
 	  PAGE, 0, cmd_race_list },
+
+	{ "webhook", "put", "OWNER --url URL --secret REF [--secret REF]",
+	  "Tell an owner's endpoint what becomes of its jobs (Standard Webhooks), from now on.\n"
+	  "A secret is whsec_ and base64 of 24 to 64 bytes, and stays where REF says; with two, both "
+	  "sign.\n"
+	  "Messages that were given up are sent again.",
+	  "onejob webhook put alice --url https://alice.example/hooks "
+	  "--secret '${file:/etc/onejob/alice.whsec}'",
+	  BIT(OPTION_URL) | BIT(OPTION_SECRET), 1, cmd_webhook_put },
+	{ "webhook", "list", "", "List the endpoints, and what waits for them.",
+	  "onejob webhook list", BIT(OPTION_JSON), 0, cmd_webhook_list },
+	{ "webhook", "enable", "OWNER",
+	  "Enable an endpoint again; messages that were given up are sent again.",
+	  "onejob webhook enable alice", 0, 1, cmd_webhook_enable },
+	{ "webhook", "delete", "OWNER", "Remove an endpoint, with the messages that wait for it.",
+	  "onejob webhook delete alice", 0, 1, cmd_webhook_delete },
 
 	{ "purge", NULL, "--payloads-after LENGTH [--keys-after LENGTH]",
 	  "Empty old settled jobs; keys stay taken unless --keys-after is given.",
@@ -176,6 +197,25 @@ static enum parsed parse_operands(int argc, char *const *argv, struct args *args
 	return PARSED_COMMAND;
 }
 
+static bool keep_option(struct args *args, int found, struct text *why)
+{
+	const char *value = optarg ? optarg : "";
+
+	if (!args->option[found] || found == OPTION_HELP) {
+		args->option[found] = value;
+		return true;
+	}
+	bool twice = MAY_COME_TWICE & BIT(found);
+
+	if (twice && !args->again[found]) {
+		args->again[found] = value;
+		return true;
+	}
+	text_addf(why, "--%s is given %s", option_rows[found].name,
+		  twice ? "three times" : "twice");
+	return false;
+}
+
 static enum parsed parse_options(int argc, char **argv, struct args *args, struct text *why)
 {
 	struct option list[OPTION__MAX + 1];
@@ -187,11 +227,8 @@ static enum parsed parse_options(int argc, char **argv, struct args *args, struc
 	while ((found = getopt_long(argc, argv, ":", list, NULL)) != -1) {
 		if (found == ':' || found == '?')
 			return option_refused(found, argv, why);
-		if (args->option[found] && found != OPTION_HELP) {
-			text_addf(why, "--%s is given twice", option_rows[found].name);
+		if (!keep_option(args, found, why))
 			return PARSED_USAGE;
-		}
-		args->option[found] = optarg ? optarg : "";
 	}
 	if (args->option[OPTION_HELP])
 		return PARSED_HELP;

@@ -25,6 +25,8 @@ enum option_name {
 	OPTION_NOTE,
 	OPTION_PAYLOADS_AFTER,
 	OPTION_KEYS_AFTER,
+	OPTION_URL,
+	OPTION_SECRET,
 	OPTION__MAX
 };
 
@@ -36,6 +38,7 @@ struct args {
 	const char *noun;		   /* NULL: none was given */
 	const struct command *command;	   /* NULL: no verb was given */
 	const char *option[OPTION__MAX];   /* NULL: not given; "" for one that takes no value */
+	const char *again[OPTION__MAX];	   /* the second value of one that may be given twice */
 	const char *operand[OPERANDS_MAX]; /* as many as the row says */
 };
 
@@ -62,8 +65,8 @@ enum parsed {
 	PARSED__MAX
 };
 
-/* getopt_long may put argv into another order. Options stand after the verb, each at most once;
- * --json may stand before the noun too. */
+/* getopt_long may put argv into another order. Options stand after the verb, each at most once
+ * (--secret twice); --json may stand before the noun too. */
 enum parsed command_parse(int argc, char **argv, struct args *args_out, struct text *why);
 
 /* Usage, options and an example: of everything, of a noun, or of one command. */

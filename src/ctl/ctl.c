@@ -109,6 +109,8 @@ enum ctl_exit ctl_connect(struct ctl *ctl)
 		ctl_say(ctl, "out of memory");
 		return CTL_REFUSED;
 	}
+	if (ctl->patient)
+		db_be_patient(ctl->db);
 	if (db_ready(ctl->db) == RC_OK)
 		return CTL_DONE;
 	ctl_say(ctl, "the database can't be reached: %s", db_error(ctl->db));

@@ -26,6 +26,7 @@ struct ctl {
 	bool conf_ok;  /* false: a setting is out of bounds, `conf` holds nothing; only the doctor
 			  goes on */
 	struct db *db; /* made by ctl_connect() */
+	bool patient;  /* it waits for answers as long as it takes */
 	FILE *out;
 	FILE *err;
 	bool json;     /* --json */

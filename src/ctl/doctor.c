@@ -249,6 +249,25 @@ static void judge_stranded(struct findings *findings, const struct vitals *vital
 		findings_add(findings, HEALTH_OK, "stranded jobs", "", "none");
 }
 
+static void judge_webhooks(struct findings *findings, const struct vitals *vitals)
+{
+	static const char again[] = "onejob webhook list   shows what their endpoints said; `onejob "
+				    "webhook enable OWNER` sends them again";
+
+	if (vitals->endpoints_disabled > 0)
+		findings_add(findings, HEALTH_WARN, "webhooks",
+			     "onejob webhook list   shows why; `onejob webhook enable OWNER` once "
+			     "the endpoint wants messages again",
+			     "%" PRIu64 " endpoints are disabled", vitals->endpoints_disabled);
+	else
+		findings_add(findings, HEALTH_OK, "webhooks", "", "no endpoint is disabled");
+	if (vitals->messages_given_up > 0)
+		findings_add(findings, HEALTH_WARN, "webhook messages", again,
+			     "%" PRIu64 " were given up", vitals->messages_given_up);
+	else
+		findings_add(findings, HEALTH_OK, "webhook messages", "", "none was given up");
+}
+
 void doctor_vitals(struct findings *findings, const struct vitals *vitals)
 {
 	judge_settings(findings, vitals);
@@ -256,4 +275,5 @@ void doctor_vitals(struct findings *findings, const struct vitals *vitals)
 	judge_due(findings, vitals);
 	judge_unknown(findings, vitals);
 	judge_stranded(findings, vitals);
+	judge_webhooks(findings, vitals);
 }

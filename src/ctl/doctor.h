@@ -50,7 +50,7 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 void doctor_clock(struct findings *findings, int64_t database_us, int64_t before_us,
 		  int64_t after_us);
 
-/* Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs. */
+/* Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs, webhooks. */
 void doctor_vitals(struct findings *findings, const struct vitals *vitals);
 
 #endif

@@ -9,15 +9,21 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/trace.h"
+#include "store/ask.h"
 #include "store/claim.h"
 #include "store/db.h"
+#include "store/outbox.h"
 #include "store/settle.h"
 
 #define CLAIM_ROOM_MIN 32	/* fewer free slots than this wait for more, or for the next look */
 #define SETTLE_MAX 256
 #define REAP_MS 2000
+#define ASK_MS 500
+#define HOOKS_MAX 16
 #define TROUBLE_MS 500		/* after the database refused */
 #define CLOSING_TRIES 20
+#define LOSSES_UNTIL_ALONE 3	/* of a batch; then its words are said one by one */
 #define CLOSING_TRIES_AT_ONCE 2
 
 struct desk {
@@ -33,14 +39,18 @@ struct desk {
 	bool closing;		/* time is short: try what is left a few times, then leave */
 	int tries_left;
 	bool done;
+	bool all_settled;
 	/* the thread's own */
 	struct db *db;
 	struct id id;
 	bool registered;
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
+	struct errand_list kept;	/* answers that keep the doubt */
+	struct errand_list told;	/* messages to owners, and what became of them */
 	struct word words[SETTLE_MAX];	/* of the batch being settled */
-	int64_t renew_at_ms, reap_at_ms, look_at_ms, trouble_until_ms;
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, trouble_until_ms;
+	unsigned int losses;	/* of the batch that is being settled */
 	bool more;		/* the last claim was full, or room was made since: look again without waiting */
 };
 
@@ -111,37 +121,24 @@ static void keep_lease(struct desk *d)
 
 /* --- claiming */
 
-static struct errand_list errands_of(struct claim_list *claims, int64_t claimed_ms)
+static void hand_out(struct desk *d, struct errand_list list)
 {
-	struct errand_batch *batch = calloc(1, sizeof *batch);
-	struct errand_list list = { 0 };
-
-	if (!batch)
-		abort();	/* these attempts are on disk: their lease makes them unknown */
-	batch->claims = *claims;
-	batch->open = claims->len;
-	for (size_t i = 0; i < claims->len; i++) {
-		struct errand *errand = calloc(1, sizeof *errand);
-
-		if (!errand)
-			abort();
-		errand->batch = batch;
-		errand->claim = &batch->claims.list[i];
-		errand->claimed_ms = claimed_ms;
-		errand_push(&list, errand);
-	}
-	return list;
-}
-
-static void hand_out(struct desk *d, struct claim_list *claims, int64_t claimed_ms)
-{
-	struct errand_list list = errands_of(claims, claimed_ms);
-
 	pthread_mutex_lock(&d->lock);
 	d->in_hand += list.len;
 	errand_append(&d->claimed, &list);
 	pthread_mutex_unlock(&d->lock);
 	d->orders.ring(d->orders.arg);
+}
+
+/* An empty claim may also mean that a provider is full, or that another poller is at it. */
+static void leave_when_idle(struct desk *d)
+{
+	bool due;
+
+	if (claim_any_due(d->db, &due) != RC_OK)
+		say_trouble(d);
+	else if (!due)
+		desk_stop_claiming(d);
 }
 
 static void claim(struct desk *d, size_t room)
@@ -164,16 +161,35 @@ static void claim(struct desk *d, size_t room)
 	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		say_trouble(d);
 	else if (claims.len > 0)
-		hand_out(d, &claims, before_ms);
+		hand_out(d, errands_of_claims(&claims, before_ms));
 	/* What is on its way may hold the place of what is due. */
 	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max && d->unsettled.len == 0)
-		desk_stop_claiming(d);
+		leave_when_idle(d);
+}
+
+static size_t room_left(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	size_t room = d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+
+	pthread_mutex_unlock(&d->lock);
+	return room;
+}
+
+static bool is_claiming(struct desk *d)
+{
+	pthread_mutex_lock(&d->lock);
+	bool claiming = d->claiming;
+
+	pthread_mutex_unlock(&d->lock);
+	return claiming;
 }
 
 static bool may_claim(struct desk *d, size_t *room_out)
 {
+	size_t room = room_left(d);
+
 	pthread_mutex_lock(&d->lock);
-	size_t room = d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
 	bool claiming = d->claiming, idle = d->in_hand == 0;
 
 	pthread_mutex_unlock(&d->lock);
@@ -182,6 +198,70 @@ static bool may_claim(struct desk *d, size_t *room_out)
 		return false;
 	return clock_monotonic_ms() >= d->look_at_ms ||
 	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
+}
+
+/* Questions take slots like attempts; they wait while the queue fills them all. */
+static void ask(struct desk *d)
+{
+	struct ask_list asks;
+	size_t room = room_left(d);
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->ask_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+		return;
+	enum rc rc = ask_take(d->db, room, &asks);
+
+	d->ask_at_ms = rc == RC_OK && asks.len == ASK_MAX ? now_ms : now_ms + ASK_MS;
+	if (rc != RC_OK)
+		say_trouble(d);
+	else if (asks.len > 0)
+		hand_out(d, errands_of_asks(&asks, now_ms));
+}
+
+/* Few at a time: a slow endpoint shall not take the slots of attempts. */
+static void tell(struct desk *d)
+{
+	struct outbox_list messages;
+	size_t room = room_left(d);
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->tell_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+		return;
+	enum rc rc = outbox_take(d->db, room < HOOKS_MAX ? room : HOOKS_MAX, &messages);
+
+	d->tell_at_ms = now_ms + ASK_MS;
+	if (rc != RC_OK)
+		say_trouble(d);
+	else if (messages.len > 0)
+		hand_out(d, errands_of_messages(&messages));
+}
+
+static enum rc note_message(struct desk *d, const struct errand *e)
+{
+	uint32_t random;
+
+	switch (e->told_end) {
+	case HOOK_DELIVERED:
+		return outbox_delivered(d->db, &e->message->event.id);
+	case HOOK_GONE:
+		return outbox_gone(d->db, e->message, e->told_why);
+	case HOOK_FAILED:
+		clock_random(&random, sizeof random);
+		return outbox_failed(d->db, e->message, e->told_why, webhook_retry_ms(e->message->tries, random));
+	case HOOK_END__MAX:
+		break;
+	}
+	return RC_OK;
+}
+
+/* What the database refuses is left: the hold runs out, and the message is sent again under its id. */
+static void note_told(struct desk *d)
+{
+	for (struct errand *e; (e = errand_pop(&d->told));) {
+		if (note_message(d, e) != RC_OK)
+			say_trouble(d);
+		errand_free(e);
+	}
 }
 
 /* --- settling */
@@ -198,12 +278,13 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 	};
 	const struct word *word = &errand->word;
 	const char *reason = reason_name(word->reason);
-	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
+	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1], trace[TRACE_ID_LEN + 1];
 
-	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%.32s",
-		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->claim->number,
-		 errand->claim->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
-		 errand->claim->traceparent[0] ? errand->claim->traceparent + 3 : "-");
+	trace_id(trace, errand->traceparent, &word->job_id);
+	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%s",
+		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->number,
+		 errand->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
+		 trace);
 }
 
 /* A batch that the database refuses as such is said word by word, so that one that can't be written holds up no other. */
@@ -213,9 +294,12 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
 	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
-		log_error("attempt.unsettled", "provider=%s bytes=%zu: kept as unknown", errand->claim->provider,
+		log_error("attempt.unsettled", "provider=%s bytes=%zu: what came back can't be written down", errand->provider,
 			  errand->word.result_len);
-		errand_doubt(errand);
+		if (rc == RC_INVALID && errand->word.event == ON_RESULT)
+			errand_too_large(errand);
+		else
+			errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
 	}
 	if (rc == RC_OK)
@@ -242,14 +326,17 @@ static bool settle_some(struct desk *d)
 		d->words[len++] = e->word;
 	switch (settle_words(d->db, d->words, len, verdicts)) {
 	case RC_OK:
+		d->losses = 0;
 		for (size_t i = 0; i < len; i++) {
 			log_settled(d->unsettled.first, verdicts[i]);
 			errand_free(errand_pop(&d->unsettled));
 		}
 		return true;
 	case RC_RETRY:
-	case RC_UNCERTAIN:	/* saying the same again is safe */
-		return false;
+	case RC_UNCERTAIN:	/* saying the same again is safe; a word that never gets through shall hold up no other */
+		if (++d->losses % LOSSES_UNTIL_ALONE != 0)
+			return false;
+		break;
 	case RC_CONFLICT:
 	case RC_FAULT:
 	case RC_INVALID:
@@ -260,14 +347,40 @@ static bool settle_some(struct desk *d)
 	return settle_each(d);
 }
 
+static bool note_kept(struct desk *d)
+{
+	for (struct errand *e; (e = d->kept.first);) {
+		const struct text *answer = &e->outcome.detail;
+		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
+		const char *words = answer->len ? answer->bytes : NULL;
+		enum rc rc = e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
+				     : ask_keep(d->db, &e->attempt_id, words, reference, e->next_ask_ms);
+
+		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
+			return false;
+		errand_free(errand_pop(&d->kept));
+	}
+	return true;
+}
+
+static void sort_out(struct desk *d, struct errand_list *finished_list)
+{
+	for (struct errand *e; (e = errand_pop(finished_list));)
+		errand_push(e->kind == ERRAND_HOOK ? &d->told : e->keeps ? &d->kept : &d->unsettled, e);
+}
+
 static void settle(struct desk *d)
 {
+	struct errand_list back = { 0 };
+
 	pthread_mutex_lock(&d->lock);
-	errand_append(&d->unsettled, &d->finished);
+	errand_append(&back, &d->finished);
 	pthread_mutex_unlock(&d->lock);
-	if (d->unsettled.len == 0 || in_trouble(d))
+	sort_out(d, &back);
+	note_told(d);
+	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
 		return;
-	if (settle_some(d))
+	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
 		d->more = true;
 	else
 		say_trouble(d);
@@ -277,18 +390,23 @@ static void settle(struct desk *d)
 
 static void reap(struct desk *d)
 {
-	size_t reaped = 0, expired = 0;
+	size_t reaped = 0, expired = 0, overdue = 0, stranded = 0;
 	int64_t now_ms = clock_monotonic_ms();
 
 	if (now_ms < d->reap_at_ms || in_trouble(d))
 		return;
 	d->reap_at_ms = now_ms + REAP_MS;
-	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK)
+	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK ||
+	    ask_overdue(d->db, &overdue) != RC_OK || claim_fail_stranded(d->db, &stranded) != RC_OK)
 		say_trouble(d);
 	if (reaped > 0)
 		log_warning("poller.reaped", "attempts=%zu: their poller's lease ran out; they are unknown now", reaped);
 	if (expired > 0)
 		log_info("poller.expired", "jobs=%zu", expired);
+	if (stranded > 0)
+		log_warning("poller.stranded", "jobs=%zu: their provider isn't there any more; they failed as never sent", stranded);
+	if (overdue > 0)
+		log_warning("poller.overdue", "attempts=%zu: acknowledged, not answered by their deadline; unknown now", overdue);
 }
 
 /* --- the thread */
@@ -298,6 +416,8 @@ static int64_t next_due_ms(struct desk *d)
 {
 	int64_t due = d->reap_at_ms < d->renew_at_ms ? d->reap_at_ms : d->renew_at_ms;
 
+	if (d->claiming && d->ask_at_ms < due && d->in_hand < d->orders.in_flight_max)
+		due = d->ask_at_ms;
 	if (d->claiming && d->look_at_ms < due && d->in_hand < d->orders.in_flight_max)
 		due = d->look_at_ms;
 	return due < d->trouble_until_ms ? d->trouble_until_ms : due;
@@ -307,7 +427,7 @@ static bool finished(struct desk *d)
 {
 	if (d->claiming || d->in_hand > 0 || d->finished.len > 0)
 		return d->closing && d->tries_left <= 0;
-	return d->unsettled.len == 0 || (d->closing && d->tries_left <= 0);
+	return (d->unsettled.len == 0 && d->kept.len == 0) || (d->closing && d->tries_left <= 0);
 }
 
 /* Returns false when the desk is done. */
@@ -343,17 +463,20 @@ static void leave(struct desk *d)
 	pthread_mutex_lock(&d->lock);
 	errand_append(&d->unsettled, &d->finished);
 	pthread_mutex_unlock(&d->lock);
+	d->all_settled = d->unsettled.len == 0;
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled", "attempts=%zu: the database is away; their lease makes them unknown",
 			  d->unsettled.len);
 	else if (d->registered && poller_leave(d->db, &d->id) != RC_OK)
 		log_warning("poller.leave", "the row stays until its lease is over");
+	errand_append(&d->unsettled, &d->kept);
 	for (struct errand *e; (e = errand_pop(&d->unsettled));)
 		errand_free(e);
+	/* Rung under the lock: once the loop sees that all is done, it closes the bell. */
 	pthread_mutex_lock(&d->lock);
 	d->done = true;
-	pthread_mutex_unlock(&d->lock);
 	d->orders.ring(d->orders.arg);
+	pthread_mutex_unlock(&d->lock);
 }
 
 static void *work(void *arg)
@@ -367,6 +490,8 @@ static void *work(void *arg)
 		reap(d);
 		if (may_claim(d, &room))
 			claim(d, room);
+		ask(d);
+		tell(d);
 	} while (wait_for_news(d));
 	leave(d);
 	return NULL;
@@ -441,12 +566,15 @@ void desk_hurry(struct desk *d, bool at_once)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void desk_close(struct desk *d)
+bool desk_close(struct desk *d)
 {
 	desk_hurry(d, false);
 	pthread_join(d->thread, NULL);
+	bool all_settled = d->all_settled;
+
 	pthread_cond_destroy(&d->news);
 	pthread_mutex_destroy(&d->lock);
 	db_free(d->db);
 	free(d);
+	return all_settled;
 }

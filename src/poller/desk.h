@@ -38,7 +38,7 @@ bool desk_done(struct desk *desk);
 /* Time is short: while the database refuses, try for about ten seconds more, or (at_once) no more than one, and then be done. */
 void desk_hurry(struct desk *desk, bool at_once);
 
-/* Waits for the thread, and frees. What could not be settled (the database is away) is left to its lease, and logged. */
-void desk_close(struct desk *desk);
+/* Waits for the thread, and frees. False: something could not be settled (the database is away) and is left to its lease; logged. */
+bool desk_close(struct desk *desk);
 
 #endif

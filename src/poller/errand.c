@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/backoff.h"
+#include "core/status_read.h"
 
 void errand_push(struct errand_list *list, struct errand *errand)
 {
@@ -47,47 +48,136 @@ void errand_free(struct errand *errand)
 	if (!errand)
 		return;
 	outcome_release(&errand->outcome);
-	if (--errand->batch->open == 0) {
+	if (errand->batch && --errand->batch->open == 0) {
 		claim_list_free(&errand->batch->claims);
 		free(errand->batch);
 	}
+	if (errand->ask)
+		ask_release(errand->ask);
+	free(errand->ask);
+	if (errand->message)
+		outbox_message_release(errand->message);
+	free(errand->message);
 	free(errand);
+}
+
+/* Without memory the process ends: these attempts are on disk, and their lease makes them unknown. */
+static void *room(size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms)
+{
+	struct errand_batch *batch = room(sizeof *batch);
+	struct errand_list list = { 0 };
+
+	batch->claims = *claims;
+	batch->open = claims->len;
+	for (size_t i = 0; i < claims->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+		struct claim *claim = &batch->claims.list[i];
+
+		*errand = (struct errand){
+			.kind = ERRAND_SEND, .batch = batch, .job_id = claim->job_id, .attempt_id = claim->attempt_id,
+			.number = claim->number, .generation = claim->generation, .tries = claim->tries_here,
+			.provider = claim->provider, .def = claim->def, .input = &claim->input,
+			.traceparent = claim->traceparent, .budget_ms = claim->budget_ms, .claimed_us = claim->now_us,
+			.claimed_ms = claimed_ms,
+		};
+		errand_push(&list, errand);
+	}
+	return list;
+}
+
+struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
+{
+	static const enum errand_kind kinds[ASK_KIND__MAX] = {
+		[ASK_STATUS] = ERRAND_STATUS, [ASK_RESEND] = ERRAND_RESEND, [ASK_CANCEL] = ERRAND_CANCEL,
+	};
+	struct errand_list list = { 0 };
+
+	for (size_t i = 0; i < asks->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+		struct ask *ask = room(sizeof *ask);
+
+		*ask = asks->list[i];
+		*errand = (struct errand){
+			.kind = kinds[ask->kind], .ask = ask, .job_id = ask->job_id,
+			.attempt_id = ask->attempt_id, .number = ask->number, .generation = ask->generation,
+			.tries = ask->asked, .provider = ask->provider, .def = &ask->def, .input = &ask->input,
+			.traceparent = ask->traceparent, .reference = ask->reference.bytes, .budget_ms = ask->budget_ms,
+			.claimed_ms = taken_ms,
+		};
+		errand_push(&list, errand);
+	}
+	asks->len = 0;
+	ask_list_free(asks);
+	return list;
+}
+
+struct errand_list errands_of_messages(struct outbox_list *messages)
+{
+	struct errand_list list = { 0 };
+
+	for (size_t i = 0; i < messages->len; i++) {
+		struct errand *errand = room(sizeof *errand);
+
+		errand->kind = ERRAND_HOOK;
+		errand->told_end = HOOK_END__MAX;
+		errand->message = room(sizeof *errand->message);
+		*errand->message = messages->list[i];
+		errand_push(&list, errand);
+	}
+	messages->len = 0;
+	outbox_list_free(messages);
+	return list;
 }
 
 static struct word word_about(const struct errand *errand, enum attempt_event event)
 {
 	return (struct word){
-		.attempt_id = errand->claim->attempt_id,
-		.job_id = errand->claim->job_id,
+		.attempt_id = errand->attempt_id,
+		.job_id = errand->job_id,
 		.event = event,
 		.by = BY_POLLER,
 		.retry_after_ms = -1,
+		.ask_after_ms = -1,
 	};
 }
 
 static int64_t delay(const struct errand *errand, uint32_t random, int64_t retry_after_ms)
 {
-	const struct provider_def *def = errand->claim->def;
-
-	return backoff_ms(errand->claim->tries_here, def->retry_base_ms, def->retry_max_ms, random, retry_after_ms);
+	return backoff_ms(errand->tries, errand->def->retry_base_ms, errand->def->retry_max_ms, random, retry_after_ms);
 }
 
-void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
+/* The provider can be asked about it, now or once it has told its reference. */
+static bool can_ask(const struct errand *errand)
 {
-	struct outcome *o = &errand->outcome;
+	return errand->def->has_status || errand->def->key_honoured;
+}
+
+static void speak(struct errand *errand, uint32_t random)
+{
+	const struct outcome *o = &errand->outcome;
 	struct word *word = &errand->word;
 
-	if (outcome_of(seen, errand->claim->def, o) != RC_OK) {
-		*o = (struct outcome){ 0 };
-		errand_doubt(errand);
-		return;
-	}
 	*word = word_about(errand, ON_TRACK_LOST);
 	switch (o->kind) {
 	case OUTCOME_RESULT:
 		word->event = ON_RESULT;
 		word->result = o->result.bytes;
 		word->result_len = o->result.len;
+		break;
+	case OUTCOME_ACCEPTED:
+		word->event = ON_ACKNOWLEDGED;
+		word->reference = o->reference[0] ? o->reference : NULL;
+		word->overdue_ms = errand->def->accepted_deadline_ms;
+		word->ask_after_ms = errand->def->has_status ? delay(errand, random, o->retry_after_ms) : -1;
 		break;
 	case OUTCOME_RETRY:
 		word->retryable = true;
@@ -98,8 +188,12 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 	case OUTCOME_FAILED:
 		word->event = ON_FAILURE;
 		break;
+	case OUTCOME_CANCELLED:
+		word->event = ON_CANCEL;
+		break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
+		word->ask_after_ms = can_ask(errand) ? delay(errand, random, -1) : -1;
 		break;
 	}
 	word->reason = o->reason;
@@ -107,10 +201,67 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 	word->http_status = o->http_status;
 	word->effect_done = o->effect_done;
 	word->detail = o->detail.len ? o->detail.bytes : NULL;
+	word->public_len = o->public_len;
 }
 
+static void keep_doubt(struct errand *errand, uint32_t random)
+{
+	errand->keeps = true;
+	errand->next_ask_ms = delay(errand, random, -1);
+	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
+		errand->next_ask_ms = -1;
+	/* A whole answer, whatever it says, has heard of the cancel. */
+	errand->told = errand->kind == ERRAND_CANCEL && (errand->outcome.http_status != 0 || errand->tries >= ASK_CANCELS_MAX);
+}
+
+static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
+{
+	struct outcome *o = &errand->outcome;
+	enum rc rc;
+
+	switch (errand->kind) {
+	case ERRAND_STATUS:
+		rc = status_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN;
+		return rc;
+	case ERRAND_RESEND:
+		rc = outcome_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && outcome_settles_resend(o);
+		return rc;
+	case ERRAND_CANCEL:
+		rc = cancel_of(seen, errand->def, o);
+		*settles_out = rc == RC_OK && o->kind == OUTCOME_CANCELLED && errand->ask->in_play;
+		return rc;
+	case ERRAND_SEND:
+	case ERRAND_HOOK:	/* has an end of its own */
+	case ERRAND_KIND__MAX:
+		break;
+	}
+	*settles_out = true;
+	return outcome_of(seen, errand->def, o);
+}
+
+void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
+{
+	bool settles;
+
+	if (judge(errand, seen, &settles) != RC_OK) {
+		errand->outcome = (struct outcome){ 0 };
+		errand_doubt(errand);
+	} else if (settles) {
+		speak(errand, random);
+	} else {
+		keep_doubt(errand, random);
+	}
+}
+
+/* A question that was never asked leaves all as it was. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random)
 {
+	if (errand->kind != ERRAND_SEND) {
+		keep_doubt(errand, random);
+		return;
+	}
 	errand->word = word_about(errand, ON_FAILURE);
 	errand->word.reason = REASON_NEVER_SENT;
 	errand->word.phase = PHASE_NOT_SENT;
@@ -119,13 +270,21 @@ void errand_never_sent(struct errand *errand, const char *detail, uint32_t rando
 	errand->word.delay_ms = delay(errand, random, -1);
 }
 
-void errand_doubt(struct errand *errand)
+void errand_too_large(struct errand *errand)
 {
 	struct word before = errand->word;
 
-	errand->word = word_about(errand, ON_TRACK_LOST);
-	errand->word.reason = REASON_POLLER_LOST;
+	errand->word = word_about(errand, ON_FAILURE);
+	errand->word.reason = REASON_TOO_LARGE;
 	errand->word.phase = before.phase;
 	errand->word.http_status = before.http_status;
+	errand->word.effect_done = errand->def->side_effects;
+	errand->word.detail = "the result is larger than the database takes (max_allowed_packet)";
+}
+
+void errand_doubt(struct errand *errand)
+{
+	errand->word = word_about(errand, ON_TRACK_LOST);
+	errand->word.reason = REASON_POLLER_LOST;
 	errand->word.detail = "what came back could not be written down; the log of the poller says why";
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/keyring.h"
 #include "base/log.h"
 #include "poller/desk.h"
 #include "poller/wire.h"
@@ -21,6 +22,7 @@ struct poller {
 	bool stopping;
 	bool again;		/* told to stop more than once */
 	bool over;		/* the desk is done, the handles are closing */
+	struct keyring keyring;
 	struct desk *desk;
 	struct wire *wire;
 };
@@ -134,11 +136,12 @@ static void open_handles(struct poller *p, const struct options *options)
 int poller_run(const struct conf *conf, const struct options *options)
 {
 	struct poller p = { .grace_s = conf->grace_s };
-	struct wire_orders wire = { &p.loop, conf->in_flight_max, conf->lease_s, finished, &p };
+	struct wire_orders wire = { &p.loop, conf->in_flight_max, conf->lease_s, &p.keyring, conf->callback_base,
+				    conf->webhook_private == 1, finished, &p };
 	struct desk_orders desk = { conf->defaults_file, conf->in_flight_max, conf->lease_s, conf->poll_ms, options->once,
 				    ring, &p };
 
-	if (raise_limit(conf->in_flight_max) != RC_OK)
+	if (raise_limit(conf->in_flight_max) != RC_OK || keyring_load(conf->callback_keys, &p.keyring) != RC_OK)
 		return EXIT_FAILURE;
 	signal(SIGPIPE, SIG_IGN);
 	open_handles(&p, options);
@@ -150,9 +153,13 @@ int poller_run(const struct conf *conf, const struct options *options)
 		return EXIT_FAILURE;
 	log_info("poller.start", "in_flight=%" PRIu32 " lease_s=%" PRIu32, conf->in_flight_max, conf->lease_s);
 	uv_run(&p.loop, UV_RUN_DEFAULT);
-	desk_close(p.desk);
+	bool all_settled = desk_close(p.desk);
+
 	wire_free(p.wire);
+	keyring_release(&p.keyring);
 	uv_loop_close(&p.loop);
+	if (!all_settled)
+		return EXIT_FAILURE;
 	log_info("poller.end", "all that was begun is written down");
 	return EXIT_SUCCESS;
 }

@@ -7,7 +7,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/callback.h"
 #include "provider/exchange.h"
+#include "provider/hook.h"
+
+#define CALLBACK_MAX_BYTES 4096
 
 struct wire {
 	struct wire_orders orders;
@@ -59,11 +63,38 @@ static void list_remove(struct wire *wire, struct errand *errand)
 
 /* --- the end of an exchange */
 
+/* Now, by the database's clock: what a Retry-After date is measured against must not depend on this machine's. */
+static int64_t now_us(const struct errand *errand)
+{
+	if (errand->claimed_us == 0)
+		return clock_real_us();
+	return errand->claimed_us + (clock_monotonic_ms() - errand->claimed_ms) * 1000;
+}
+
+
 static void conclude(struct wire *wire, struct errand *errand, struct exchange *exchange, const struct seen *seen)
 {
 	errand_conclude(errand, seen, random_u32());
 	exchange_free(exchange);
 	wire->orders.finished(errand, wire->orders.arg);
+}
+
+static void conclude_hook(struct wire *wire, struct errand *errand, CURLcode code)
+{
+	const char *why = "";
+
+	errand->told_end = hook_end(errand->exchange, code, &why);
+	snprintf(errand->told_why, sizeof errand->told_why, "%s", why);
+	hook_free(errand->exchange);
+	wire->orders.finished(errand, wire->orders.arg);
+}
+
+static struct errand *errand_of(CURL *easy)
+{
+	char *private = NULL;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	return (struct errand *)private;
 }
 
 static void take_finished(struct wire *wire)
@@ -74,15 +105,18 @@ static void take_finished(struct wire *wire)
 	while ((msg = curl_multi_info_read(wire->multi, &left))) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
-		struct exchange *exchange = exchange_of(msg->easy_handle);
-		struct errand *errand = exchange->owner;
+		struct errand *errand = errand_of(msg->easy_handle);
 		CURLcode code = msg->data.result;
 		struct seen seen;
 
-		curl_multi_remove_handle(wire->multi, exchange->easy);
+		curl_multi_remove_handle(wire->multi, msg->easy_handle);
 		list_remove(wire, errand);
-		exchange_seen(exchange, code, clock_real_us(), &seen);
-		conclude(wire, errand, exchange, &seen);
+		if (errand->kind == ERRAND_HOOK) {
+			conclude_hook(wire, errand, code);
+			continue;
+		}
+		exchange_seen(errand->exchange, code, now_us(errand), &seen);
+		conclude(wire, errand, errand->exchange, &seen);
 	}
 }
 
@@ -173,25 +207,44 @@ static int64_t budget_left(const struct errand *errand)
 {
 	int64_t waited_ms = clock_monotonic_ms() - errand->claimed_ms;
 
-	if (errand->claim->budget_ms < 0)
+	if (errand->budget_ms < 0)
 		return EXCHANGE_NO_BUDGET;
-	return errand->claim->budget_ms > waited_ms ? errand->claim->budget_ms - waited_ms : 0;
+	return errand->budget_ms > waited_ms ? errand->budget_ms - waited_ms : 0;
 }
 
-static struct exchange_order order_of(const struct errand *errand, const char *key)
+static struct exchange_order order_of(const struct errand *errand, const char *key, const char *callback)
 {
-	const struct claim *claim = errand->claim;
+	static const enum exchange_kind kinds[ERRAND_KIND__MAX] = {
+		[ERRAND_SEND] = EXCHANGE_WORK,
+		[ERRAND_RESEND] = EXCHANGE_WORK,
+		[ERRAND_STATUS] = EXCHANGE_STATUS,
+		[ERRAND_CANCEL] = EXCHANGE_CANCEL,
+	};
 
 	return (struct exchange_order){
-		.def = claim->def,
-		.job_id = claim->job_id,
-		.attempt_id = claim->attempt_id,
-		.input = claim->input.bytes,
-		.input_len = claim->input.len,
+		.def = errand->def,
+		.job_id = errand->job_id,
+		.attempt_id = errand->attempt_id,
+		.input = errand->input->bytes,
+		.input_len = errand->input->len,
 		.provider_key = key,
-		.traceparent = claim->traceparent[0] ? claim->traceparent : NULL,
+		.traceparent = errand->traceparent[0] ? errand->traceparent : NULL,
 		.budget_ms = budget_left(errand),
+		.callback_url = callback,
+		.kind = kinds[errand->kind],
+		.reference = errand->reference,
 	};
+}
+
+/* NULL where the deployment takes no callbacks. */
+static const char *make_callback(const struct wire *wire, const struct errand *errand, struct text *url)
+{
+	const struct keyring *ring = wire->orders.keyring;
+
+	if (!wire->orders.callback_base || ring->len == 0)
+		return NULL;
+	callback_url(wire->orders.callback_base, ring->keys[0].bytes, ring->keys[0].len, &errand->attempt_id, url);
+	return text_ok(url) ? url->bytes : NULL;
 }
 
 static void return_unsent(struct wire *wire, struct errand *errand, const char *detail)
@@ -203,14 +256,45 @@ static void return_unsent(struct wire *wire, struct errand *errand, const char *
 /* The input has been copied into the request; a thousand of them need not be held twice. */
 static void drop_input(struct errand *errand)
 {
-	free(errand->claim->input.bytes);
-	errand->claim->input = (struct blob){ 0 };
+	free(errand->input->bytes);
+	*errand->input = (struct blob){ 0 };
 }
 
-void wire_send(struct wire *wire, struct errand *errand)
+static bool begin(struct wire *wire, struct errand *errand, CURL *easy)
+{
+	if (curl_easy_setopt(easy, CURLOPT_PRIVATE, errand) != CURLE_OK ||
+	    curl_multi_add_handle(wire->multi, easy) != CURLM_OK)
+		return false;
+	list_add(wire, errand);
+	return true;
+}
+
+/* One that can't be sent now is left to its hold. */
+static void send_hook(struct wire *wire, struct errand *errand)
+{
+	const struct hook_order order = { &errand->message->event, &errand->message->def, clock_real_us(),
+					  wire->orders.hooks_private };
+	struct hook *hook;
+	enum rc rc = wire->abandoned ? RC_FAULT : hook_build(&order, &hook);
+
+	if (rc != RC_OK && rc != RC_INVALID) {
+		wire->orders.finished(errand, wire->orders.arg);
+		return;
+	}
+	errand->exchange = hook;
+	if (rc == RC_INVALID) {
+		conclude_hook(wire, errand, CURLE_OK);
+	} else if (!begin(wire, errand, hook->easy)) {
+		hook_free(hook);
+		wire->orders.finished(errand, wire->orders.arg);
+	}
+}
+
+static void send_request(struct wire *wire, struct errand *errand)
 {
 	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
 	struct exchange *exchange;
+	struct text callback;
 	struct seen seen;
 
 	if (wire->abandoned) {
@@ -221,28 +305,35 @@ void wire_send(struct wire *wire, struct errand *errand)
 		return_unsent(wire, errand, "half of the lease had passed before it could be sent");
 		return;
 	}
-	snprintf(key, sizeof key, "%s-%u", id_format(&errand->claim->job_id, id), errand->claim->generation);
-	struct exchange_order order = order_of(errand, key);
+	snprintf(key, sizeof key, "%s-%u", id_format(&errand->job_id, id), errand->generation);
+	text_init(&callback, CALLBACK_MAX_BYTES);
+	struct exchange_order order = order_of(errand, key, make_callback(wire, errand, &callback));
 	enum rc rc = exchange_build(&order, &exchange);
 
+	text_release(&callback);
 	drop_input(errand);
 	if (rc != RC_OK && rc != RC_INVALID) {
 		return_unsent(wire, errand, "no memory for the request");
 		return;
 	}
 	if (rc == RC_INVALID) {
-		exchange_seen(exchange, CURLE_OK, clock_real_us(), &seen);
+		exchange_seen(exchange, CURLE_OK, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 		return;
 	}
-	exchange->owner = errand;
 	errand->exchange = exchange;
-	if (curl_multi_add_handle(wire->multi, exchange->easy) != CURLM_OK) {
+	if (!begin(wire, errand, exchange->easy)) {
 		exchange_free(exchange);
 		return_unsent(wire, errand, "libcurl refused the request before it was sent");
-		return;
 	}
-	list_add(wire, errand);
+}
+
+void wire_send(struct wire *wire, struct errand *errand)
+{
+	if (errand->kind == ERRAND_HOOK)
+		send_hook(wire, errand);
+	else
+		send_request(wire, errand);
 }
 
 size_t wire_in_flight(const struct wire *wire)
@@ -255,12 +346,18 @@ void wire_abandon(struct wire *wire)
 	wire->abandoned = true;
 	while (wire->list) {
 		struct errand *errand = wire->list;
-		struct exchange *exchange = errand->exchange;
+		bool hook = errand->kind == ERRAND_HOOK;
+		struct exchange *exchange = hook ? NULL : errand->exchange;
 		struct seen seen;
 
-		curl_multi_remove_handle(wire->multi, exchange->easy);
+		curl_multi_remove_handle(wire->multi, hook ? ((struct hook *)errand->exchange)->easy : exchange->easy);
 		list_remove(wire, errand);
-		exchange_abandoned(exchange, clock_real_us(), &seen);
+		if (hook) {
+			hook_free(errand->exchange);
+			wire->orders.finished(errand, wire->orders.arg);
+			continue;
+		}
+		exchange_abandoned(exchange, now_us(errand), &seen);
 		conclude(wire, errand, exchange, &seen);
 	}
 }

@@ -2,10 +2,12 @@
 #ifndef POLLER_WIRE_H
 #define POLLER_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 
+#include "base/keyring.h"
 #include "base/rc.h"
 #include "poller/errand.h"
 
@@ -16,6 +18,9 @@ struct wire_orders {
 	uv_loop_t *loop;
 	uint32_t in_flight_max;
 	uint32_t lease_s;
+	const struct keyring *keyring;	/* signs callback URLs; empty: there are none */
+	const char *callback_base;	/* NULL: the same */
+	bool hooks_private;		/* owners' endpoints may have private addresses */
 	void (*finished)(struct errand *errand, void *arg);
 	void *arg;
 };

@@ -79,7 +79,9 @@ static void lengths_note(struct answer *answer, const char *text, size_t len)
 			number = is_digit(part[i]);
 			length = length * 10 + (uint64_t)(part[i] - '0');
 		}
-		if (!number || (answer->has_length && answer->length != length))
+		if (!number)
+			answer->bad_line = true;
+		else if (answer->has_length && answer->length != length)
 			answer->two_lengths = true;
 		answer->has_length = true;
 		answer->length = length;
@@ -156,11 +158,10 @@ bool answer_line(struct answer *answer, const char *line, size_t len)
 bool answer_body(struct answer *answer, const char *bytes, size_t len)
 {
 	answer->begun = true;
-	if (answer->too_large)
-		return true;
+	/* The transfer ends here: a few compressed bytes may stand for more than could ever be read to its end. */
 	if (len > answer->body.cap - answer->body.len) {
 		answer->too_large = true;
-		return true;
+		return false;
 	}
 	text_add(&answer->body, bytes, len);
 	answer->no_memory = !text_ok(&answer->body);

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fill.h"
 #include "provider/exchange_headers.h"
 #include "provider/seen.h"
 
 #define WHY_MAX_BYTES 700
+#define URL_MAX_BYTES 65536
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *arg)
 {
@@ -77,21 +79,40 @@ static const char *encodings_wanted(const struct provider_def *def)
 										  : "gzip";
 }
 
-static bool set_request(CURL *easy, const struct exchange_order *order, struct curl_slist *headers)
+static bool set_body(CURL *easy, const struct exchange_order *order)
 {
 	return set_text(easy, CURLOPT_URL, order->def->url) &&
 	       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)order->input_len) ==
 		       CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, order->input) == CURLE_OK &&
-	       set_text(easy, CURLOPT_CUSTOMREQUEST, order->def->method) &&
-	       set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order->def)) &&
+	       set_text(easy, CURLOPT_CUSTOMREQUEST, order->def->method);
+}
+
+static bool set_question(CURL *easy, const struct exchange_order *order, const char *url)
+{
+	const char *method =
+		order->kind == EXCHANGE_CANCEL ? order->def->cancel_method : "GET";
+
+	/* Without a body that libcurl would announce; a POST says that it has none. */
+	return set_text(easy, CURLOPT_URL, url) && set_long(easy, CURLOPT_POSTFIELDSIZE, 0) &&
+	       (strcmp(method, "GET") == 0 ? set_long(easy, CURLOPT_HTTPGET, 1)
+					   : set_text(easy, CURLOPT_POSTFIELDS, "") &&
+						     set_text(easy, CURLOPT_CUSTOMREQUEST, method));
+}
+
+static bool set_request(CURL *easy, const struct exchange_order *order, const char *question_url,
+			struct curl_slist *headers)
+{
+	bool set = order->kind == EXCHANGE_WORK ? set_body(easy, order)
+						: set_question(easy, order, question_url);
+
+	return set && set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order->def)) &&
 	       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK;
 }
 
 static bool set_callbacks(CURL *easy, struct exchange *exchange)
 {
-	return curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
+	return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
@@ -131,16 +152,45 @@ static enum rc make_headers(struct exchange *exchange, const struct exchange_ord
 	return rc;
 }
 
+/* RC_INVALID: a placeholder can't be filled. */
+static enum rc make_question_url(struct exchange *exchange, const struct exchange_order *order,
+			       struct text *url)
+{
+	const char *row = order->kind == EXCHANGE_CANCEL ? order->def->cancel_url
+							 : order->def->status_url;
+	char job_id[ID_TEXT_LEN + 1], attempt_id[ID_TEXT_LEN + 1], why[128];
+	const char *missing = NULL;
+	const struct fill_values values = { {
+		[FILL_REFERENCE] = order->reference,
+		[FILL_KEY] = order->provider_key,
+		[FILL_JOB_ID] = id_format(&order->job_id, job_id),
+		[FILL_ATTEMPT_ID] = id_format(&order->attempt_id, attempt_id),
+	} };
+	enum rc rc = fill_text(row, strlen(row), &values, true, url, &missing);
+
+	if (rc != RC_INVALID)
+		return rc;
+	snprintf(why, sizeof why, "nothing is known for {{%s}}", missing);
+	return refuse(exchange, why);
+}
+
 static enum rc make_handle(struct exchange *exchange, const struct exchange_order *order)
 {
-	exchange->easy = curl_easy_init();
-	if (!exchange->easy)
-		return RC_FAULT;
-	if (set_conduct(exchange->easy, order->def) &&
-	    set_request(exchange->easy, order, exchange->headers) &&
-	    set_callbacks(exchange->easy, exchange) && set_times(exchange, order))
-		return RC_OK;
-	return RC_FAULT;
+	struct text url;
+	enum rc rc = RC_OK;
+
+	text_init(&url, URL_MAX_BYTES);
+	if (order->kind != EXCHANGE_WORK)
+		rc = make_question_url(exchange, order, &url);
+	if (rc == RC_OK)
+		exchange->easy = curl_easy_init();
+	if (rc == RC_OK &&
+	    !(exchange->easy && set_conduct(exchange->easy, order->def) &&
+	      set_request(exchange->easy, order, url.bytes, exchange->headers) &&
+	      set_callbacks(exchange->easy, exchange) && set_times(exchange, order)))
+		rc = RC_FAULT;
+	text_release(&url);
+	return rc;
 }
 
 enum rc exchange_build(const struct exchange_order *order, struct exchange **exchange_out)
@@ -151,7 +201,7 @@ enum rc exchange_build(const struct exchange_order *order, struct exchange **exc
 	if (!exchange)
 		return RC_FAULT;
 	answer_init(&exchange->answer, order->def->max_result_bytes);
-	exchange->input_len = order->input_len;
+	exchange->input_len = order->kind == EXCHANGE_WORK ? order->input_len : 0;
 	exchange->too_late = order->budget_ms <= 0 && order->budget_ms != EXCHANGE_NO_BUDGET;
 	if (exchange->too_late)
 		rc = refuse(exchange, "the job's deadline had passed");
@@ -175,14 +225,6 @@ void exchange_free(struct exchange *exchange)
 	curl_slist_free_all(exchange->headers);
 	answer_release(&exchange->answer);
 	free(exchange);
-}
-
-struct exchange *exchange_of(CURL *easy)
-{
-	char *private = NULL;
-
-	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
-	return (struct exchange *)private;
 }
 
 static void gather(const struct exchange *exchange, CURLcode code, struct seen_facts *facts_out)

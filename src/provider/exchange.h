@@ -21,6 +21,13 @@
 
 #define EXCHANGE_NO_BUDGET (-1)
 
+enum exchange_kind {
+	EXCHANGE_WORK,	 /* the attempt itself */
+	EXCHANGE_STATUS, /* the row's status query: GET, no body, no key */
+	EXCHANGE_CANCEL, /* the row's cancel: its method, no body, no key */
+	EXCHANGE_KIND__MAX
+};
+
 /* What is to be sent. Nothing of it is kept: all may go once exchange_build() has returned. */
 struct exchange_order {
 	const struct provider_def *def;
@@ -31,6 +38,9 @@ struct exchange_order {
 	const char *provider_key; /* <job id>-<generation> */
 	const char *traceparent; /* the client's, or NULL */
 	int64_t budget_ms; /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
+	const char *callback_url;	/* of this attempt, for {{callback_url}}; NULL: none here */
+	enum exchange_kind kind;
+	const char *reference;		/* of the two questions: for {{reference}}; may be NULL */
 };
 
 struct exchange {
@@ -54,9 +64,6 @@ MUST_CHECK enum rc exchange_build(const struct exchange_order *order,
 
 /* The handle must have been taken out of its multi handle. NULL is fine. */
 void exchange_free(struct exchange *exchange);
-
-/* The exchange of a handle that curl_multi_info_read() named. */
-struct exchange *exchange_of(CURL *easy);
 
 /* What was seen when the transfer ended with `code`. *seen_out points into the exchange, which must
  * outlive it. now_us is the time (since 1970) against which a Retry-After date is measured where

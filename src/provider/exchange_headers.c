@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/fill.h"
 #include "core/trace.h"
 #include "provider/secrets.h"
 
@@ -42,13 +43,37 @@ static enum rc add_line(struct curl_slist **list, const char *name, const char *
 	return RC_OK;
 }
 
-static enum rc add_row(struct curl_slist **list, const struct provider_header *header,
-		       struct text *why)
+/* Placeholders first: what is filled in holds no "${", and what a secret holds is never read for
+ * placeholders. */
+static enum rc fill_value(const struct exchange_order *order, const char *value, struct text *out,
+			  struct text *why)
 {
-	struct text value;
+	char job_id[ID_TEXT_LEN + 1], attempt_id[ID_TEXT_LEN + 1];
+	const char *missing = NULL;
+	const struct fill_values values = { {
+		[FILL_KEY] = order->provider_key,
+		[FILL_JOB_ID] = id_format(&order->job_id, job_id),
+		[FILL_ATTEMPT_ID] = id_format(&order->attempt_id, attempt_id),
+		[FILL_CALLBACK_URL] = order->callback_url,
+	} };
+	enum rc rc = fill_text(value, strlen(value), &values, false, out, &missing);
 
+	if (rc == RC_INVALID)
+		text_addf(why, "a header names {{%s}}, which isn't set up here", missing);
+	return rc;
+}
+
+static enum rc add_row(struct curl_slist **list, const struct exchange_order *order,
+		       const struct provider_header *header, struct text *why)
+{
+	struct text filled, value;
+
+	text_init(&filled, LINE_MAX_BYTES / 2);
 	text_init(&value, LINE_MAX_BYTES / 2);
-	enum rc rc = secrets_expand(header->value, &value, why);
+	enum rc rc = fill_value(order, header->value, &filled, why);
+	if (rc == RC_OK)
+		rc = secrets_expand(filled.bytes ? filled.bytes : "", &value, why);
+	text_release(&filled);
 	if (rc == RC_OK)
 		rc = add_line(list, header->name, value.bytes ? value.bytes : "", why);
 	if (value.bytes)
@@ -72,7 +97,6 @@ static enum rc add_own(struct curl_slist **list, const struct exchange_order *or
 	const struct {
 		const char *name, *value;
 	} own[] = {
-		{ order->def->key_header, order->provider_key },
 		{ "traceparent", traceparent_child(traceparent, order->traceparent, &order->job_id,
 						   &order->attempt_id) },
 		{ "User-Agent", "onejob/" PACKAGE_VERSION },
@@ -83,8 +107,11 @@ static enum rc add_own(struct curl_slist **list, const struct exchange_order *or
 		if (rc != RC_OK)
 			return rc;
 	}
-	if (row_names(order->def, "Content-Type"))
-		return RC_OK;
+	if (order->kind != EXCHANGE_WORK)
+		return RC_OK;	/* a question has no body, and is no attempt */
+	enum rc rc = add_line(list, order->def->key_header, order->provider_key, why);
+	if (rc != RC_OK || row_names(order->def, "Content-Type"))
+		return rc;
 	return add_line(list, "Content-Type", "application/json", why);
 }
 
@@ -108,7 +135,7 @@ enum rc exchange_headers(const struct exchange_order *order, struct curl_slist *
 	if (rc == RC_OK)
 		rc = add_own(&list, order, why);
 	for (size_t i = 0; rc == RC_OK && i < order->def->headers_len; i++)
-		rc = add_row(&list, &order->def->headers[i], why);
+		rc = add_row(&list, order, &order->def->headers[i], why);
 	if (rc != RC_OK) {
 		curl_slist_free_all(list);
 		return rc;

@@ -89,6 +89,8 @@ static enum seen_end end_after_sending(const struct seen_facts *facts, const str
 	case CURLE_WEIRD_SERVER_REPLY:
 		return SEEN_MALFORMED;
 	case CURLE_WRITE_ERROR:
+		if (answer->too_large)	/* enough was seen to know that it can't be used */
+			return end_of_success(answer);
 		return answer->overflow ? SEEN_MALFORMED : SEEN_TRUNCATED;
 	case CURLE_RECV_ERROR:
 		return end_of_broken_reading(facts, answer);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/definition.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
@@ -14,18 +15,50 @@ struct attempt_page {
 	size_t len;
 };
 
+/* What the column `listed` holds for a state (see sql/); 0: NULL. */
+static uint64_t listed(enum attempt_state state)
+{
+	switch (state) {
+	case ATTEMPT_RUNNING:   return 1;
+	case ATTEMPT_UNKNOWN:   return 2;
+	case ATTEMPT_RELEASED:  return 3;
+	case ATTEMPT_FAILED:    return 4;
+	case ATTEMPT_CANCELLED: return 5;
+	case ATTEMPT_DISCARDED: return 6;
+	case ATTEMPT_STARTING:
+	case ATTEMPT_SUCCEEDED:
+	case ATTEMPT_STATE__MAX:
+		break;
+	}
+	return 0;
+}
+
+static struct stmt *list_statement(struct db *db, const struct attempt_page *page)
+{
+	uint64_t place = page->has_state ? listed(page->state) : 0;
+	struct stmt *st;
+
+	if (!page->has_state)
+		st = db_stmt(db, SQL_ATTEMPT_LIST);
+	else
+		st = db_stmt(db, place ? SQL_ATTEMPT_LIST_LISTED : SQL_ATTEMPT_LIST_STATE);
+	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
+	if (place)
+		bind_u64(st, place);
+	else if (page->has_state)
+		bind_str(st, attempt_state_name(page->state));
+	bind_u64(st, page->limit + 1u);
+	return st;
+}
+
 static enum rc list_attempts(struct db *db, void *arg)
 {
 	struct attempt_page *page = arg;
-	struct stmt *st = db_stmt(db, page->has_state ? SQL_ATTEMPT_LIST_STATE : SQL_ATTEMPT_LIST);
 
 	for (size_t i = 0; i < page->len; i++)
 		attempt_release(&page->attempts[i]);
 	page->len = 0;
-	bind_id(st, page->before ? page->before : &ID_ABOVE_ALL);
-	if (page->has_state)
-		bind_str(st, attempt_state_name(page->state));
-	bind_u64(st, page->limit + 1u);
+	struct stmt *st = list_statement(db, page);
 	enum rc rc = stmt_run(st);
 
 	while (rc == RC_OK && page->len <= page->limit) {
@@ -57,6 +90,49 @@ enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state sta
 	*attempts_out = page.attempts;
 	*len_out = page.len;
 	return RC_OK;
+}
+
+struct attempt_get {
+	const struct id *id;
+	struct attempt *attempt;
+	struct provider_def *def;
+	bool has_def;
+};
+
+static enum rc get_attempt(struct db *db, void *arg)
+{
+	struct attempt_get *want = arg;
+	struct blob definition = { 0 };
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_GET);
+
+	bind_id(st, want->id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = rows_attempt(st, want->attempt);
+	if (rc != RC_OK)
+		return rc;
+	if (!col_blob(st, &definition))
+		rc = RC_FAULT;
+	stmt_done(st);
+	if (rc == RC_OK && definition.bytes)
+		rc = definition_read(&definition, want->def);
+	want->has_def = rc == RC_OK && definition.bytes;
+	free(definition.bytes);
+	if (rc != RC_FAULT)
+		return RC_OK;
+	attempt_release(want->attempt);
+	return RC_FAULT;
+}
+
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
+			  bool *has_def_out)
+{
+	struct attempt_get want = { id, attempt_out, def_out, false };
+	enum rc rc = db_read(db, get_attempt, &want);
+
+	*has_def_out = want.has_def;
+	return rc;
 }
 
 void attempt_list_free(struct attempt *attempts, size_t len)

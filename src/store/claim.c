@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
-#include "core/flaws.h"
+#include "store/definition.h"
 #include "store/stmt.h"
 
 #define OWNERS_MAX 64
-#define DEFINITION_DEPTH 16
 
 struct owner {
 	unsigned char bytes[OWNER_MAX];
@@ -44,20 +42,40 @@ void claim_list_free(struct claim_list *claims)
 	*claims = (struct claim_list){ 0 };
 }
 
-static enum rc read_lanes(struct db *db, struct claiming *c)
+/* From the provider after the last one served; then, in a second call, those up to it. */
+static enum rc read_lanes(struct db *db, struct claiming *c, const char *after)
 {
 	struct stmt *st = db_stmt(db, SQL_QUEUE_PROVIDERS);
+
+	bind_str(st, after);
 	enum rc rc = stmt_run(st);
 
-	c->lanes_len = 0;
 	while (rc == RC_OK && c->lanes_len < CLAIM_PROVIDERS_MAX) {
+		char *lane = c->lanes[c->lanes_len];
+
 		rc = stmt_fetch(st);
-		if (rc == RC_OK)
-			col_name(st, c->lanes[c->lanes_len++], NAME_MAX_LEN + 1);
+		if (rc != RC_OK)
+			break;
+		col_name(st, lane, NAME_MAX_LEN + 1);
+		if (after[0] == '\0' && c->lanes_len > 0 && strcmp(lane, c->lanes[0]) >= 0)
+			break;	/* once around */
+		c->lanes_len++;
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+static enum rc read_all_lanes(struct db *db, struct claiming *c)
+{
+	enum rc rc = RC_OK;
+
+	c->lanes_len = 0;
+	if (c->cursor->provider[0] != '\0')
+		rc = read_lanes(db, c, c->cursor->provider);
+	if (rc == RC_OK && c->lanes_len < CLAIM_PROVIDERS_MAX)
+		rc = read_lanes(db, c, "");
+	return rc;
 }
 
 /* A provider that may take work now, its row locked: no other poller claims for it at the same time, and the request is built
@@ -67,9 +85,6 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_CLAIM);
 	struct blob definition = { 0 };
-	struct json_doc *doc = NULL;
-	struct json_error error;
-	struct flaws flaws;
 
 	bind_str(st, name);
 	enum rc rc = stmt_run(st);
@@ -85,16 +100,11 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 
 	*room_out = busy < most ? most - busy : 0;
 	stmt_done(st);
-	flaws_init(&flaws);
-	rc = read ? json_parse(definition.bytes, definition.len, DEFINITION_DEPTH, &doc, &error) : RC_FAULT;
-	if (rc == RC_OK)
-		rc = provider_def_read(json_root(doc), def_out, &flaws);
+	rc = read ? definition_read(&definition, def_out) : RC_FAULT;
 	if (rc == RC_INVALID) {	/* written by hand, or by a newer program: its jobs wait, the others go on */
 		log_error("provider.unreadable", "provider=%s version=%u", name, *version_out);
 		rc = RC_NOT_FOUND;
 	}
-	flaws_release(&flaws);
-	json_free(doc);
 	free(definition.bytes);
 	return rc;
 }
@@ -169,12 +179,12 @@ static enum rc next_owners(struct db *db, const char *lane, const struct claim_t
 	return rc;
 }
 
-/* Up to `room` queued jobs, an equal share for each owner: rounded up, the last owners would get nothing, each time. Read
- * without locks: the claim's own locking read decides. */
+/* Up to `room` queued jobs: an equal share for each owner, and one more for the first of the turn where it doesn't come out even.
+ * Read without locks: the claim's own locking read decides. */
 static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners, size_t owners_len, size_t room,
 			       struct id *ids, size_t *len_out)
 {
-	size_t share = room / owners_len;	/* at least 1: no more owners were asked for than there is room */
+	size_t share = room / owners_len, over = room % owners_len;	/* no more owners than there is room */
 	enum rc rc = RC_OK;
 
 	*len_out = 0;
@@ -185,7 +195,7 @@ static enum rc read_candidates(struct db *db, const char *lane, const struct own
 		for (size_t i = 0; i < n; i++, at++) {
 			bind_str(st, lane);
 			bind_bytes(st, owners[at].bytes, owners[at].len);
-			bind_u64(st, share);
+			bind_u64(st, share + (at < over));
 		}
 		rc = stmt_run(st);
 		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
@@ -212,6 +222,7 @@ static enum rc read_claim(struct stmt *st, struct claim *claim)
 	claim->budget_ms = left_us < 0 ? -1 : left_us / 1000;
 	claim->generation = (uint32_t)col_u64(st);
 	claim->tries_here = (uint32_t)col_u64(st) + 1;
+	claim->now_us = col_time(st);
 	return ok ? RC_OK : RC_FAULT;
 }
 
@@ -281,9 +292,8 @@ static enum rc write_jobs(struct db *db, const struct claim *claims, size_t len)
 	return RC_OK;
 }
 
-static void remember_turn(struct claim_cursor *cursor, struct claim_turn *turn, const struct owner *last)
+static void remember_turn(struct claim_turn *turn, const struct owner *last)
 {
-	memcpy(cursor->provider, turn->provider, sizeof cursor->provider);
 	memcpy(turn->owner, last->bytes, last->len);
 	turn->owner_len = last->len;
 }
@@ -303,7 +313,7 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	if (rc == RC_OK && ids_len > 0)
 		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
 	if (rc == RC_OK)
-		remember_turn(c->cursor, turn, &owners[owners_len - 1]);
+		remember_turn(turn, &owners[owners_len - 1]);
 	return rc;
 }
 
@@ -335,15 +345,6 @@ static enum rc claim_lane(struct db *db, struct claiming *c, const char *lane)
 	return rc == RC_OK ? write_jobs(db, first, len) : rc;
 }
 
-/* Turns between providers too: the one after the last served comes first. */
-static size_t first_lane(const struct claiming *c)
-{
-	for (size_t i = 0; i < c->lanes_len; i++)
-		if (strcmp(c->lanes[i], c->cursor->provider) > 0)
-			return i;
-	return 0;
-}
-
 static void start_over(struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->len; i++)
@@ -358,11 +359,12 @@ static enum rc claim_work(struct db *db, void *arg)
 {
 	struct claiming *c = arg;
 	enum rc rc = poller_renew(db, c->poller, c->lease_s);
-	size_t first = first_lane(c);
 
 	start_over(c->claims);
-	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++)
-		rc = claim_lane(db, c, c->lanes[(first + i) % c->lanes_len]);
+	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++) {
+		rc = claim_lane(db, c, c->lanes[i]);
+		memcpy(c->cursor->provider, c->lanes[i], sizeof c->cursor->provider);	/* served or not, its turn is over */
+	}
 	return rc;
 }
 
@@ -377,7 +379,7 @@ enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, con
 	claims_out->list = calloc(CLAIM_MAX, sizeof *claims_out->list);
 	claims_out->defs = calloc(CLAIM_PROVIDERS_MAX, sizeof *claims_out->defs);
 	if (c.lanes && claims_out->list && claims_out->defs)
-		rc = read_lanes(db, &c);
+		rc = read_all_lanes(db, &c);
 	if (rc == RC_OK && c.lanes_len > 0)
 		rc = db_transact(db, claim_work, &c);
 	free(c.lanes);

@@ -5,6 +5,7 @@
 #ifndef STORE_CLAIM_H
 #define STORE_CLAIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct claim {
 	uint32_t provider_version;
 	struct provider_def *def;	/* shared by the claims of one batch; claim_list_free() */
 	struct blob input;
+	int64_t now_us;			/* the database's clock at the claim */
 	int64_t budget_ms;		/* until deadline_at by the database's clock; -1: none */
 	char traceparent[TRACEPARENT_LEN + 1];	/* the client's, or "" */
 };
@@ -66,8 +68,14 @@ struct claim_cursor {
 MUST_CHECK enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids, size_t max,
 			      struct claim_cursor *cursor, struct claim_list *claims_out);
 
+/* Whether a job could start now, were there room for it. */
+MUST_CHECK enum rc claim_any_due(struct db *db, bool *due_out);
+
 /* Attempts of pollers whose lease has run out become unknown (poller_lost). */
 MUST_CHECK enum rc claim_reap(struct db *db, size_t *reaped_out);
+
+/* Queued jobs whose provider isn't there any more (a create that crossed its deletion) fail for good: never_sent. */
+MUST_CHECK enum rc claim_fail_stranded(struct db *db, size_t *failed_out);
 
 /* Queued jobs whose expires_at (before any attempt) or deadline_at has passed fail for good. At most 256 a call. */
 MUST_CHECK enum rc claim_expire(struct db *db, size_t *expired_out);

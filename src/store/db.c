@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,12 @@
 
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
-#define ROUNDS_MAX 5
+#define ROUNDS_MAX 4
+#define STAY_AWAY_MS 1000	/* after a connection that could not be made: a server that drops packets costs a wait each time */
 
 static const char *const session[] = {
 	"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
-	"time_zone = '+00:00', innodb_lock_wait_timeout = 5, autocommit = 1",
+	"time_zone = '+00:00', innodb_lock_wait_timeout = 2, autocommit = 1",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 };
 
@@ -63,7 +65,14 @@ static bool lost(unsigned int error_no)
 	case CR_COMMANDS_OUT_OF_SYNC:
 	case CR_MALFORMED_PACKET:
 	case CR_UNKNOWN_ERROR:
+	case CR_SSL_CONNECTION_ERROR:	/* 2026: what a lost connection looks like under TLS */
+	case 2020:	/* CR_NET_PACKET_TOO_LARGE */
 	case ER_SERVER_SHUTDOWN:
+	case ER_NET_PACKET_TOO_LARGE:	/* 1153: the server hangs up after it */
+	case ER_NET_READ_ERROR:
+	case ER_NET_READ_INTERRUPTED:
+	case ER_NET_ERROR_ON_WRITE:
+	case ER_NET_WRITE_INTERRUPTED:
 	case 1927:	/* ER_CONNECTION_KILLED, MariaDB's */
 	case 2055:	/* CR_SERVER_LOST_EXTENDED, MySQL's */
 		return true;
@@ -116,6 +125,23 @@ static bool bad_value(unsigned int error_no)
 	}
 }
 
+/* The server's words about a bad value quote that value, which may be a payload: only their number is logged. */
+static void log_failure(const struct db *db, enum rc rc, const char *what)
+{
+	char words[sizeof db->error];
+
+	snprintf(words, sizeof words, "%s", db->error);
+	for (char *c = words; *c; c++)
+		if (*c == '"' || *c == '\\')
+			*c = '\'';
+	if (rc == RC_INVALID)
+		log_error("database.refused", "statement=%s errno=%u", what, db->error_no);
+	else if (rc == RC_FAULT)
+		log_error("database.refused", "statement=%s error=\"%s\"", what, words);
+	else
+		log_warning("database.trouble", "statement=%s error=\"%s\"", what, words);
+}
+
 enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent)
 {
 	enum rc rc = RC_FAULT;
@@ -132,14 +158,19 @@ enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const
 	} else if (bad_value(error_no)) {
 		rc = RC_INVALID;
 	}
-	if (rc == RC_FAULT || rc == RC_INVALID)
-		log_error("database.refused", "statement=%s error=\"%s\"", what, db->error);
-	else
-		log_warning("database.trouble", "statement=%s error=\"%s\"", what, db->error);
+	log_failure(db, rc, what);
 	return rc;
 }
 
-static MYSQL *handle_new(const char *defaults_file)
+enum rc db_too_large(struct db *db, const char *what)
+{
+	db->error_no = ER_NET_PACKET_TOO_LARGE;
+	snprintf(db->error, sizeof db->error, "a value is larger than the server's max_allowed_packet");
+	log_failure(db, RC_INVALID, what);
+	return RC_INVALID;
+}
+
+static MYSQL *handle_new(const char *defaults_file, bool patient)
 {
 	MYSQL *mysql = mysql_init(NULL);
 	unsigned int connect_s = CONNECT_TIMEOUT_S, answer_s = ANSWER_TIMEOUT_S;
@@ -151,33 +182,47 @@ static MYSQL *handle_new(const char *defaults_file)
 	mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "onejob");
 	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
-	mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
-	mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+	if (!patient) {
+		mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+		mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+	}
 	return mysql;
 }
 
-/* A server that gets more than it takes closes the connection, which could not be told from one that is gone. */
-static bool learn_packet_max(struct db *db)
+void db_be_patient(struct db *db)
 {
-	MYSQL_RES *result;
+	db->patient = true;
+}
+
+/* A larger statement is refused here: the server would only hang up, again and again. */
+static bool read_packet_max(struct db *db)
+{
+	MYSQL_RES *result = NULL;
 	MYSQL_ROW row = NULL;
 
-	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet") != 0)
-		return false;
-	result = mysql_store_result(db->mysql);
+	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet") == 0)
+		result = mysql_store_result(db->mysql);
 	if (result)
 		row = mysql_fetch_row(result);
 	if (row && row[0])
 		db->packet_max = strtoull(row[0], NULL, 10);
-	mysql_free_result(result);
+	if (result)
+		mysql_free_result(result);
 	return row != NULL;
+}
+
+uint64_t db_packet_max(const struct db *db)
+{
+	return db->packet_max;
 }
 
 enum rc db_ready(struct db *db)
 {
 	if (db->mysql)
 		return RC_OK;
-	db->mysql = handle_new(db->defaults_file);
+	if (clock_monotonic_ms() < db->stay_away_until_ms)
+		return RC_RETRY;
+	db->mysql = handle_new(db->defaults_file, db->patient);
 	if (!db->mysql)
 		return RC_FAULT;
 	if (!mysql_real_connect(db->mysql, NULL, NULL, NULL, NULL, 0, NULL, CLIENT_FOUND_ROWS))
@@ -185,12 +230,13 @@ enum rc db_ready(struct db *db)
 	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
 		if (mysql_query(db->mysql, session[i]) != 0)
 			goto fail;
-	if (!learn_packet_max(db))
+	if (!read_packet_max(db))
 		goto fail;
 	return RC_OK;
 fail:
 	(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect", false);
 	disconnect(db);
+	db->stay_away_until_ms = clock_monotonic_ms() + STAY_AWAY_MS;
 	return RC_RETRY;
 }
 
@@ -207,6 +253,7 @@ enum rc db_execute(struct db *db, const char *text)
 
 enum rc db_begin(struct db *db)
 {
+	assert(!db->in_transaction);	/* the server would commit the outer one without a word */
 	enum rc rc = db_ready(db);
 
 	if (rc != RC_OK)
@@ -221,10 +268,17 @@ enum rc db_commit(struct db *db)
 {
 	if (!db->mysql)
 		return RC_RETRY;
-	if (mysql_query(db->mysql, "COMMIT") != 0)
-		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "commit", true);
-	db->in_transaction = false;
-	return RC_OK;
+	if (mysql_query(db->mysql, "COMMIT") == 0) {
+		db->in_transaction = false;
+		return RC_OK;
+	}
+	/* Only what the server itself calls undone is known not to be committed. */
+	enum rc rc = db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "commit", true);
+
+	if (rc == RC_RETRY)
+		return rc;
+	disconnect(db);
+	return RC_UNCERTAIN;
 }
 
 void db_rollback(struct db *db)
@@ -239,7 +293,7 @@ void db_rollback(struct db *db)
 }
 
 /* Grows with the rounds and differs between callers, so that two that met don't meet again. */
-static void pause_before_round(int round)
+void db_pause(int round)
 {
 	unsigned char random;
 	struct timespec pause = { 0 };
@@ -255,7 +309,7 @@ enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), vo
 
 	for (int round = 0; rc == RC_RETRY && round < ROUNDS_MAX; round++) {
 		if (round > 0)
-			pause_before_round(round);
+			db_pause(round);
 		rc = db_begin(db);
 		if (rc == RC_OK)
 			rc = work(db, arg);
@@ -279,6 +333,11 @@ enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *
 const char *db_error(const struct db *db)
 {
 	return db->error;
+}
+
+bool db_was_too_large(const struct db *db)
+{
+	return db->error_no == ER_NET_PACKET_TOO_LARGE;
 }
 
 unsigned int db_errno(const struct db *db)

@@ -6,6 +6,8 @@
 #ifndef STORE_DB_H
 #define STORE_DB_H
 
+#include <stdint.h>
+
 #include "base/rc.h"
 
 struct db;
@@ -14,7 +16,13 @@ struct db;
 struct db *db_new(const char *defaults_file);
 void db_free(struct db *db);	/* NULL is fine */
 
-/* Connect if that isn't so. RC_RETRY: the server can't be reached or refuses; the reason is in db_error(). */
+/* For migrations: wait for an answer as long as it takes. Before the first use. */
+void db_be_patient(struct db *db);
+
+/* The largest statement, values included, that the server takes; 0 before the first connection. */
+uint64_t db_packet_max(const struct db *db);
+
+/* Connect if that isn't so. After a failure it isn't tried again for a second. RC_RETRY: the server can't be reached or refuses; the reason is in db_error(). */
 MUST_CHECK enum rc db_ready(struct db *db);
 
 /* Run `work` inside one transaction, which must do nothing but SQL: it is run again from the start when the whole is rolled back

@@ -24,7 +24,9 @@ struct db {
 	MYSQL *mysql;		/* NULL: not connected */
 	const char *defaults_file;
 	bool in_transaction;
-	uint64_t packet_max;	/* bytes that the server takes in one statement */
+	bool patient;		/* no time-out on answers */
+	uint64_t packet_max;	/* the server's max_allowed_packet, in bytes */
+	int64_t stay_away_until_ms;	/* monotonic */
 	unsigned int error_no;
 	char error[512];
 	char versions[128];
@@ -35,6 +37,9 @@ struct db {
 /* What a failed call means, and remembered in db->error. `sent`: a statement was on its way that writes by itself, so a lost
  * connection leaves it open whether it did. Logs faults; closes a lost connection. */
 enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent);
+
+/* A statement that the server would hang up on: RC_INVALID, logged. */
+enum rc db_too_large(struct db *db, const char *what);
 
 void stmt_free(struct stmt *st);	/* NULL is fine */
 

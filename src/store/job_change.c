@@ -4,8 +4,11 @@
 #include "core/intent.h"
 #include "store/job_store.h"
 #include "store/lock.h"
+#include "store/outbox.h"
 #include "store/rows.h"
 #include "store/stmt.h"
+
+#define TOMBSTONE_ROUNDS 8
 
 struct change {
 	const struct identity *who;
@@ -35,6 +38,14 @@ static enum rc find(struct db *db, const struct change *change, struct locked_jo
 	return rc;
 }
 
+static enum rc tell_providers(struct db *db, const struct id *job_id)
+{
+	struct stmt *st = db_stmt(db, SQL_ASK_CANCEL_JOB);
+
+	bind_id(st, job_id);
+	return stmt_run(st);
+}
+
 static enum rc cancel_locked(struct db *db, const struct locked_job *locked, struct change *change)
 {
 	struct stmt *st;
@@ -50,7 +61,10 @@ static enum rc cancel_locked(struct db *db, const struct locked_job *locked, str
 			return rc;
 		if (stmt_changed(st) != 1)
 			return RC_RETRY;
-		return answer(db, &locked->id, change, CHANGED_DONE);
+		rc = tell_providers(db, &locked->id);
+		if (rc == RC_OK)
+			rc = outbox_add(db, &locked->id);
+		return rc == RC_OK ? answer(db, &locked->id, change, CHANGED_DONE) : rc;
 	case MOVE_REPEATED:
 		return answer(db, &locked->id, change, CHANGED_DONE);
 	case MOVE_LATE:
@@ -134,7 +148,9 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who, con
 
 	*job_out = (struct job){ 0 };
 	/* As with a create, the insert decides, and a lost answer is found again by the next. */
-	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < 4; round++) {
+	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < TOMBSTONE_ROUNDS; round++) {
+		if (round > 0)
+			db_pause(round);
 		rc = leave_tombstone(db, &change, now_us);
 		if (rc == RC_OK)
 			rc = answer(db, tombstone_id, &change, CHANGED_TOMBSTONE);

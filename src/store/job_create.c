@@ -6,7 +6,7 @@
 #include "store/rows.h"
 #include "store/stmt.h"
 
-#define ROUNDS 4
+#define ROUNDS 8	/* fifty equal inserts at once may deadlock several times before one of them is first */
 
 struct create {
 	const struct caller *caller;
@@ -165,6 +165,8 @@ static enum created create_round(struct db *db, const struct create *c, bool *ag
 	if (rc == RC_OK)
 		return CREATED_NEW;
 	*again_out = rc == RC_RETRY || rc == RC_UNCERTAIN;
+	if (rc == RC_INVALID && db_was_too_large(db))
+		return CREATED_TOO_LARGE;
 	if (rc != RC_CONFLICT && rc != RC_NOT_FOUND)
 		return CREATED_NOT_STORED;
 	rc = look_up(db, c, false, &row);
@@ -198,6 +200,8 @@ enum created job_store_create(struct db *db, const struct caller *caller, const 
 	}
 	/* A lost answer leaves open whether the row is there: the next insert of the same id and key finds out. */
 	for (int round = 0; again && round < ROUNDS; round++) {
+		if (round > 0)
+			db_pause(round);
 		again = false;
 		created = create_round(db, &create, &again);
 	}

@@ -123,10 +123,20 @@ struct list {
 	size_t len;
 };
 
-/* Few jobs are in these states at a time, so that sorting them is cheap; the others are found newest first. */
-static bool rare(const struct job_filter *filter)
+/* What the column `listed` holds for a state (see sql/); 0: NULL. */
+static uint64_t listed(enum job_state state)
 {
-	return filter->has_state && job_open(filter->state);
+	switch (state) {
+	case JOB_UNKNOWN:   return 1;
+	case JOB_FAILED:    return 2;
+	case JOB_CANCELLED: return 3;
+	case JOB_QUEUED:
+	case JOB_RUNNING:
+	case JOB_SUCCEEDED:
+	case JOB_STATE__MAX:
+		break;
+	}
+	return 0;
 }
 
 static struct stmt *list_statement(struct db *db, const struct list *want)
@@ -139,7 +149,10 @@ static struct stmt *list_statement(struct db *db, const struct list *want)
 	if (user || f->owner) {
 		st = db_stmt(db, SQL_JOB_LIST_OWNER);
 		bind_bytes(st, user ? want->who->owner : f->owner, user ? want->who->owner_len : f->owner_len);
-	} else if (rare(f)) {
+	} else if (f->has_state && listed(f->state)) {
+		st = db_stmt(db, SQL_JOB_LIST_LISTED);
+		bind_u64(st, listed(f->state));
+	} else if (f->has_state && job_open(f->state)) {
 		st = db_stmt(db, SQL_JOB_LIST_STATE);
 		bind_str(st, state);
 	} else {

@@ -38,6 +38,7 @@ enum created {
 	CREATED_NO_SUCH_CALLER,		/* 401 */
 	CREATED_NO_SUCH_PROVIDER,	/* 422 */
 	CREATED_NO_SUCH_CONTRACT,	/* 422 */
+	CREATED_TOO_LARGE,		/* 413: larger than the database takes */
 	CREATED_NOT_STORED,		/* 503: the same key may be sent again */
 	CREATED__MAX
 };
@@ -93,6 +94,7 @@ enum changed {
 	CHANGED_PROVIDER_DISABLED,	/* 422: it is there, and disabled */
 	CHANGED_ATTEMPT_SETTLED,	/* 409: it is in a terminal state */
 	CHANGED_ATTEMPT_LOST,	/* 409: its result lost the swap; the race is logged */
+	CHANGED_TOO_LARGE,	/* 413: larger than the database takes */
 	CHANGED_NOT_STORED,	/* 503 */
 	CHANGED__MAX
 };

@@ -19,7 +19,8 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	(void)col_id(st, &l->id);
 	l->owner_len = col_bytes(st, l->owner, sizeof l->owner);
 	l->tombstone = col_bytes(st, name, SHA256_BYTES) != SHA256_BYTES;
-	(void)job_state_parse(name, col_bytes(st, name, sizeof name), &l->state);
+	bool known = job_state_parse(name, col_bytes(st, name, sizeof name), &l->state);
+
 	l->version = col_u64(st);
 	l->revision = col_u64(st);
 	l->has_completed_by = col_id(st, &l->completed_by);
@@ -30,10 +31,10 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	(void)reason_parse(name, col_bytes(st, name, sizeof name), &l->error_reason);
 	l->effect_done = col_u64(st) != 0;
 	l->deadline_left_us = col_i64(st, INT64_MAX);
-	col_name(st, l->result_sha256, sizeof l->result_sha256);
+	l->has_result = col_bytes(st, l->result_sha256, SHA256_BYTES) == SHA256_BYTES;
 	l->purged = col_u64(st) != 0;
 	stmt_done(st);
-	return RC_OK;
+	return known ? RC_OK : RC_FAULT;	/* a state of a newer program: it isn't ours to move */
 }
 
 enum rc lock_provider(struct db *db, const char *name, bool *enabled_out, struct blob *definition_out)

@@ -27,7 +27,8 @@ struct locked_job {
 	enum reason error_reason;
 	bool effect_done;
 	int64_t deadline_left_us;	/* INT64_MAX: no deadline */
-	char result_sha256[2 * SHA256_BYTES + 1];	/* "": no result */
+	bool has_result;
+	unsigned char result_sha256[SHA256_BYTES];	/* stays when the result is purged */
 	bool purged;		/* its payloads are gone */
 };
 

@@ -1,10 +1,13 @@
 #include <string.h>
 
 #include "store/claim.h"
+#include "store/outbox.h"
 #include "store/settle.h"
 #include "store/stmt.h"
 
 #define REAP_MAX 256
+#define FAIL_MAX 256
+#define REAPED_ASK_MS 1000	/* whether it can be asked about at all shows when it is */
 
 enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid, uint32_t lease_s)
 {
@@ -51,7 +54,8 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 			break;
 		struct word *word = &words[(*len_out)++];
 
-		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST };
+		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST,
+					.ask_after_ms = REAPED_ASK_MS, .lease_lost = true };
 		(void)col_id(st, &word->attempt_id);
 		(void)col_id(st, &word->job_id);
 	}
@@ -76,30 +80,105 @@ enum rc claim_reap(struct db *db, size_t *reaped_out)
 	return stmt_run(db_stmt(db, SQL_POLLER_BURY));
 }
 
-enum rc claim_expire(struct db *db, size_t *expired_out)
+/* Queued jobs that fail for good without an attempt, each told to its owner in the same transaction. */
+struct failing {
+	enum sql write;
+	struct id ids[FAIL_MAX];
+	size_t len;
+	size_t failed;
+};
+
+static enum rc find_jobs(struct stmt *st, struct failing *f)
 {
-	struct id ids[256];
-	size_t len = 0;
-	struct stmt *st = db_stmt(db, SQL_JOB_EXPIRE_FIND);
 	enum rc rc = stmt_run(st);
 
-	*expired_out = 0;
-	while (rc == RC_OK && len < sizeof ids / sizeof ids[0]) {
+	f->len = 0;
+	while (rc == RC_OK && f->len < FAIL_MAX) {
 		rc = stmt_fetch(st);
 		if (rc == RC_OK)
-			(void)col_id(st, &ids[len++]);
+			(void)col_id(st, &f->ids[f->len++]);
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+static enum rc fail_jobs(struct db *db, void *arg)
+{
+	struct failing *f = arg;
+	enum rc rc = RC_OK;
+
+	f->failed = 0;
+	for (size_t i = 0; rc == RC_OK && i < f->len; i++) {
+		struct stmt *st = db_stmt(db, f->write);
+
+		bind_id(st, &f->ids[i]);
+		rc = stmt_run(st);
+		if (rc != RC_OK || stmt_changed(st) == 0)
+			continue;
+		f->failed++;
+		rc = outbox_add(db, &f->ids[i]);
+	}
+	return rc;
+}
+
+enum rc claim_expire(struct db *db, size_t *expired_out)
+{
+	struct failing f = { .write = SQL_JOB_EXPIRE };
+	enum rc rc = find_jobs(db_stmt(db, SQL_JOB_EXPIRE_FIND), &f);
+
+	if (rc == RC_OK && f.len > 0)
+		rc = db_transact(db, fail_jobs, &f);
+	*expired_out = rc == RC_OK ? f.failed : 0;
+	return rc;
+}
+
+enum rc claim_any_due(struct db *db, bool *due_out)
+{
+	struct stmt *st = db_stmt(db, SQL_QUEUE_DUE);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	*due_out = rc == RC_OK;
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+static enum rc fail_stranded_at(struct db *db, const char *provider, size_t *failed)
+{
+	struct failing f = { .write = SQL_STRANDED_FAIL };
+	struct stmt *st = db_stmt(db, SQL_STRANDED_JOBS);
+
+	bind_str(st, provider);
+	enum rc rc = find_jobs(st, &f);
+
+	if (rc == RC_OK && f.len > 0)
+		rc = db_transact(db, fail_jobs, &f);
+	*failed += rc == RC_OK ? f.failed : 0;
+	return rc;
+}
+
+enum rc claim_fail_stranded(struct db *db, size_t *failed_out)
+{
+	char names[16][NAME_MAX_LEN + 1];
+	size_t len = 0;
+	struct stmt *st = db_stmt(db, SQL_STRANDED_FIND);
+	enum rc rc = stmt_run(st);
+
+	*failed_out = 0;
+	while (rc == RC_OK && len < sizeof names / sizeof names[0]) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			col_name(st, names[len++], sizeof names[0]);
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
 	else if (rc != RC_NOT_FOUND)
 		return rc;
 	rc = RC_OK;
-	for (size_t i = 0; rc == RC_OK && i < len; i++) {
-		st = db_stmt(db, SQL_JOB_EXPIRE);
-		bind_id(st, &ids[i]);
-		rc = stmt_run(st);
-		if (rc == RC_OK)
-			*expired_out += stmt_changed(st);
-	}
+	for (size_t i = 0; rc == RC_OK && i < len; i++)
+		rc = fail_stranded_at(db, names[i], failed_out);
 	return rc;
 }

@@ -189,7 +189,8 @@ static enum rc in_use(struct db *db, const char *name, bool *used_out)
 	return RC_OK;
 }
 
-/* The row goes first, so that no create that begins from here on finds it; then whoever came before is looked for. */
+/* A create reads the row without a lock, so one may cross this and be queued for a provider that has gone. The pollers' upkeep fails
+ * such a job as never sent (claim_fail_stranded). */
 static enum rc delete_unused(struct db *db, void *arg)
 {
 	const char *name = arg;

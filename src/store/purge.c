@@ -14,6 +14,7 @@ struct purge {
 	size_t writes_len;
 	uint64_t older_than_s;
 	struct id after;
+	struct id upto;		/* the end of the window that is looked through now */
 	struct id below;
 	struct id ids[BATCH];
 	size_t len;
@@ -27,7 +28,7 @@ static enum rc find(struct db *db, void *arg)
 
 	p->len = 0;
 	bind_id(st, &p->after);
-	bind_id(st, &p->below);
+	bind_id(st, &p->upto);
 	bind_u64(st, p->older_than_s);
 	enum rc rc = stmt_run(st);
 
@@ -51,6 +52,7 @@ static enum rc lock_batch(struct db *db, const struct purge *p, struct id *ids, 
 
 		for (size_t i = 0; i < n; i++, at++)
 			bind_id(st, &p->ids[at]);
+		bind_u64(st, p->older_than_s);
 		enum rc rc = stmt_run(st);
 
 		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
@@ -90,6 +92,43 @@ static enum rc write_batch(struct db *db, void *arg)
 	return RC_OK;
 }
 
+/* So that no statement looks through more than a few thousand rows, however many were purged before. */
+static enum rc next_window(struct db *db, void *arg)
+{
+	struct purge *p = arg;
+	struct stmt *st = db_stmt(db, SQL_PURGE_WINDOW);
+
+	bind_id(st, &p->after);
+	bind_id(st, &p->below);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc == RC_NOT_FOUND)
+		p->upto = p->below;
+	if (rc != RC_OK)
+		return rc == RC_NOT_FOUND ? RC_OK : rc;
+	(void)col_id(st, &p->upto);
+	stmt_done(st);
+	return RC_OK;
+}
+
+static enum rc run_window(struct db *db, struct purge *p, uint64_t *purged_out)
+{
+	enum rc rc;
+
+	do {
+		rc = db_read(db, find, p);
+		if (rc != RC_OK || p->len == 0)
+			break;
+		p->after = p->ids[p->len - 1];
+		rc = db_transact(db, write_batch, p);
+		*purged_out += rc == RC_OK ? p->purged : 0;
+	} while (rc == RC_OK && p->len == BATCH);
+	p->after = p->upto;
+	return rc;
+}
+
 static enum rc run(struct db *db, struct purge *p, uint64_t *purged_out)
 {
 	static const unsigned char zeros[ID_RANDOM_BYTES];
@@ -102,13 +141,10 @@ static enum rc run(struct db *db, struct purge *p, uint64_t *purged_out)
 	/* A day of slack for clocks that differ; the database's own clock decides on updated_at. */
 	p->below = id_make(limit_us + INT64_C(86400000000), zeros);
 	do {
-		rc = db_read(db, find, p);
-		if (rc != RC_OK || p->len == 0)
-			break;
-		p->after = p->ids[p->len - 1];
-		rc = db_transact(db, write_batch, p);
-		*purged_out += rc == RC_OK ? p->purged : 0;
-	} while (rc == RC_OK && p->len == BATCH);
+		rc = db_read(db, next_window, p);
+		if (rc == RC_OK)
+			rc = run_window(db, p, purged_out);
+	} while (rc == RC_OK && id_compare(&p->upto, &p->below) < 0);
 	return rc;
 }
 
@@ -122,8 +158,8 @@ enum rc job_store_purge_payloads(struct db *db, uint64_t older_than_s, uint64_t 
 
 enum rc job_store_purge_rows(struct db *db, uint64_t older_than_s, uint64_t *purged_out)
 {
-	static const enum sql writes[] = { SQL_PURGE_RACES, SQL_PURGE_ATTEMPTS, SQL_PURGE_ROWS };
-	struct purge p = { .find = SQL_PURGE_FIND_ROWS, .writes = writes, .writes_len = 3, .older_than_s = older_than_s };
+	static const enum sql writes[] = { SQL_PURGE_RACES, SQL_PURGE_OUTBOX, SQL_PURGE_ATTEMPTS, SQL_PURGE_ROWS };
+	struct purge p = { .find = SQL_PURGE_FIND_ROWS, .writes = writes, .writes_len = 4, .older_than_s = older_than_s };
 
 	return run(db, &p, purged_out);
 }

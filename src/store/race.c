@@ -5,37 +5,32 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/text.h"
 
-#define HEX_LEN (2 * SHA256_BYTES)
-
-static void to_hex(const unsigned char digest[SHA256_BYTES], char hex_out[HEX_LEN + 1])
+void race_log(const struct id *job_id, const struct word *word, enum race_why why)
 {
-	for (int i = 0; i < SHA256_BYTES; i++) {
-		hex_out[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		hex_out[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
-	hex_out[HEX_LEN] = '\0';
+	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
+	unsigned char digest[SHA256_BYTES];
+	struct text hex;
+
+	digest_sha256(word->result, word->result_len, digest);
+	text_init(&hex, 2 * SHA256_BYTES);
+	text_add_hex(&hex, digest, sizeof digest);
+	log_info("race", "job=%s attempt=%s why=%s sha256=%s bytes=%zu", id_format(job_id, job),
+		 id_format(&word->attempt_id, attempt), race_why_name(why), text_ok(&hex) ? hex.bytes : "-", word->result_len);
+	text_release(&hex);
 }
 
-static void log_race(const struct locked_job *job, const struct word *word, enum race_why why, const char *hex)
-{
-	char job_text[ID_TEXT_LEN + 1], attempt_text[ID_TEXT_LEN + 1];
-
-	log_info("race", "job=%s attempt=%s why=%s sha256=%s bytes=%zu", id_format(&job->id, job_text),
-		 id_format(&word->attempt_id, attempt_text), race_why_name(why), hex, word->result_len);
-}
-
-enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why, bool *logged_out)
+enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why,
+		 enum race_added *added_out)
 {
 	unsigned char digest[SHA256_BYTES];
-	char hex[HEX_LEN + 1];
 	struct id id = clock_id();
 
-	*logged_out = false;
+	*added_out = RACE_NONE_OWN;
 	digest_sha256(word->result, word->result_len, digest);
-	to_hex(digest, hex);
-	if (why == RACE_CONTRADICTION && strcmp(hex, job->result_sha256) == 0)
-		return RC_OK;	/* the winner said the same once more */
+	if (why == RACE_CONTRADICTION && job->has_result && memcmp(digest, job->result_sha256, sizeof digest) == 0)
+		return RC_OK;
 
 	struct stmt *st = db_stmt(db, SQL_RACE_ADD);
 
@@ -48,11 +43,6 @@ enum rc race_add(struct db *db, const struct locked_job *job, const struct word 
 	bind_u64(st, word->result_len);
 	enum rc rc = stmt_run(st);
 
-	if (rc == RC_CONFLICT)
-		return RC_OK;
-	if (rc == RC_OK) {
-		*logged_out = true;
-		log_race(job, word, why, hex);
-	}
-	return rc;
+	*added_out = rc == RC_OK ? RACE_ADDED : RACE_KNOWN;
+	return rc == RC_CONFLICT ? RC_OK : rc;
 }

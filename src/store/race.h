@@ -6,9 +6,16 @@
 #include "store/lock.h"
 #include "store/settle.h"
 
-/* Inside the transaction that throws it away. The same payload of the same attempt again is no new race; nor is the winner's
- * own result again. *logged_out: a row was added. */
+enum race_added {
+	RACE_ADDED,	/* a row was added, to be logged when the transaction has been committed */
+	RACE_KNOWN,	/* the same payload of the same attempt was thrown away before */
+	RACE_NONE_OWN,	/* no race: the winner said the same once more */
+};
+
+/* Inside the transaction that throws it away. */
 MUST_CHECK enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why,
-			    bool *logged_out);
+			    enum race_added *added_out);
+
+void race_log(const struct id *job_id, const struct word *word, enum race_why why);
 
 #endif

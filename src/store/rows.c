@@ -6,7 +6,7 @@
 const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 				   0xff } };
 
-/* A name that this program doesn't know was written by a newer one: the schema check refuses that before we get here. */
+/* A name that this program doesn't know was written by a newer one. What is only shown stays at its first value; a state is never made up. */
 #define COL_ENUM(st, out, parse)                                    \
 	do {                                                        \
 		char name_[64];                                     \
@@ -23,7 +23,11 @@ static bool read_job_columns(struct stmt *st, struct job_row *row)
 	col_name(st, job->contract, sizeof job->contract);
 	job->contract_version = (uint32_t)col_u64(st);
 	col_name(st, job->provider, sizeof job->provider);
-	COL_ENUM(st, &job->state, job_state_parse);
+	char state[32];
+
+	bool known = job_state_parse(state, col_bytes(st, state, sizeof state), &job->state);
+
+	ok = ok && known;
 	job->version = col_u64(st);
 	job->revision = col_u64(st);
 	job->has_completed_by = col_id(st, &job->completed_by);
@@ -55,16 +59,23 @@ static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool 
 	(void)col_id(st, &attempt->job_id);
 	attempt->number = (uint32_t)col_u64(st);
 	col_name(st, attempt->provider, sizeof attempt->provider);
-	COL_ENUM(st, &attempt->state, attempt_state_parse);
+	char state[32];
+	bool ok = attempt_state_parse(state, col_bytes(st, state, sizeof state), &attempt->state);
+
 	COL_ENUM(st, &attempt->phase, phase_parse);
 	COL_ENUM(st, &attempt->reason, reason_parse);
 	attempt->http_status = (uint32_t)col_u64(st);
 	attempt->version_read = col_u64(st);
-	bool ok = col_blob(st, &attempt->detail) && col_blob(st, &attempt->note);
+	ok = ok && col_blob(st, &attempt->detail) && col_blob(st, &attempt->note);
+	if (!ok)
+		return false;
 
 	attempt->started_us = col_time(st);
 	attempt->finished_us = col_time(st);
-	return ok;
+	ok = ok && col_blob(st, &attempt->reference);
+	attempt->asked = (uint32_t)col_u64(st);
+	attempt->next_ask_us = col_time(st);
+	return ok && col_blob(st, &attempt->last_answer);
 }
 
 static bool add_attempt(struct job *job, const struct attempt *attempt)
@@ -75,7 +86,10 @@ static bool add_attempt(struct job *job, const struct attempt *attempt)
 		return false;
 	job->attempts = longer;
 	job->attempts[job->attempts_len++] = *attempt;
-	job->in_doubt = job->in_doubt || attempt_in_doubt(attempt->state);
+	if (attempt_in_doubt(attempt->state)) {
+		job->in_doubt = true;
+		job->asked_about = attempt->next_ask_us != 0;
+	}
 	return true;
 }
 
@@ -159,7 +173,10 @@ enum rc rows_list_job(struct stmt *st, struct job *job_out)
 		job_release(&row.job);
 		return RC_FAULT;
 	}
-	row.job.in_doubt = col_u64(st) != 0;
+	uint64_t doubt = col_u64(st);	/* 1: an attempt is in doubt; 2: and asked about */
+
+	row.job.in_doubt = doubt != 0;
+	row.job.asked_about = doubt == 2;
 	*job_out = row.job;
 	return RC_OK;
 }

@@ -1,5 +1,9 @@
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/digest.h"
+
+#include "store/outbox.h"
 #include "store/race.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
@@ -18,14 +22,15 @@ enum rc settle_read_attempt(struct db *db, const struct word *word, struct facin
 	if (rc != RC_OK)
 		return rc;
 	*facing_out = (struct facing){ 0 };
-	(void)attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
+	bool known = attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
+
 	facing_out->version_read = col_u64(st);
 	col_name(st, facing_out->provider, sizeof facing_out->provider);
 	facing_out->other_in_doubt = col_u64(st) != 0;
 	facing_out->leased = col_u64(st) != 0;
 	facing_out->tries_here = (uint32_t)col_u64(st);
 	stmt_done(st);
-	return RC_OK;
+	return known ? RC_OK : RC_FAULT;	/* a state of a newer program: it isn't ours to move */
 }
 
 static uint64_t delay_us(const struct word *word)
@@ -60,7 +65,11 @@ static enum rc job_complete(struct db *db, const struct word *word, const struct
 {
 	struct stmt *st = db_stmt(db, SQL_JOB_COMPLETE);
 
+	unsigned char digest[SHA256_BYTES];
+
+	digest_sha256(word->result, word->result_len, digest);
 	bind_bytes(st, word->result, word->result_len);
+	bind_bytes(st, digest, sizeof digest);
 	bind_id(st, &word->attempt_id);
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
@@ -86,7 +95,7 @@ static enum rc job_fail(struct db *db, const struct word *word, const struct fac
 	struct stmt *st = db_stmt(db, SQL_JOB_FAIL);
 
 	bind_str(st, reason_name(word->event == ON_CANCEL ? REASON_ATTEMPT_CANCELLED : word->reason));
-	bind_str(st, word->detail);
+	bind_bytes(st, word->detail, word->public_len ? word->public_len : word->detail ? strlen(word->detail) : 0);
 	bind_id(st, &word->attempt_id);
 	bind_u64(st, word->effect_done);
 	bind_id(st, &word->job_id);
@@ -113,11 +122,9 @@ static enum rc job_touch(struct db *db, const struct word *word)
 	return stmt_run(st);
 }
 
-static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+static enum rc write_job(struct db *db, const struct word *word, const struct facing *facing, enum job_state to)
 {
-	if (!move->job_moves)
-		return job_touch(db, word);
-	switch (move->job_to) {
+	switch (to) {
 	case JOB_SUCCEEDED: return job_complete(db, word, facing);
 	case JOB_QUEUED:    return job_requeue(db, word, facing);
 	case JOB_FAILED:    return job_fail(db, word, facing);
@@ -128,6 +135,16 @@ static enum rc move_job(struct db *db, const struct word *word, const struct fac
 		break;
 	}
 	return RC_FAULT;	/* no event leads there */
+}
+
+/* Its owner is told in the same transaction, if it wants to be. */
+static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+{
+	if (!move->job_moves)
+		return job_touch(db, word);
+	enum rc rc = write_job(db, word, facing, move->job_to);
+
+	return rc == RC_OK && move->job_to != JOB_QUEUED ? outbox_add(db, &word->job_id) : rc;
 }
 
 static void bind_seen(struct stmt *st, const struct word *word)
@@ -157,21 +174,57 @@ static enum rc attempt_end(struct db *db, const struct word *word, enum sql id)
 	return run_guarded(st);
 }
 
-static enum rc attempt_note(struct db *db, const struct word *word, enum sql id)
+static enum rc attempt_release_it(struct db *db, const struct word *word)
 {
-	struct stmt *st = db_stmt(db, id);
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_RELEASE);
 
 	bind_str(st, word->note);
 	bind_id(st, &word->attempt_id);
 	return run_guarded(st);
 }
 
-static enum rc attempt_plain(struct db *db, const struct word *word, enum sql id)
+/* An operator's cancel is passed on to the provider; the provider's own need not be. */
+static enum rc attempt_cancel(struct db *db, const struct word *word)
 {
-	struct stmt *st = db_stmt(db, id);
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_CANCEL);
 
-	if (id == SQL_ATTEMPT_LOSE_TRACK)
-		bind_seen(st, word);
+	bind_str(st, word->note);
+	bind_u64(st, word->by == BY_OPERATOR);
+	bind_u64(st, word->by == BY_OPERATOR);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static void bind_ms(struct stmt *st, int64_t ms)
+{
+	if (ms < 0)
+		bind_null(st);
+	else
+		bind_u64(st, (uint64_t)ms * 1000);
+}
+
+static enum rc attempt_acknowledge(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_ACKNOWLEDGE);
+
+	bind_str(st, phase_name(word->phase));
+	if (word->http_status)
+		bind_u64(st, word->http_status);
+	else
+		bind_null(st);
+	bind_str(st, word->reference);
+	bind_ms(st, word->overdue_ms);
+	bind_ms(st, word->ask_after_ms);
+	bind_id(st, &word->attempt_id);
+	return run_guarded(st);
+}
+
+static enum rc attempt_lose_track(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_LOSE_TRACK);
+
+	bind_seen(st, word);
+	bind_ms(st, word->ask_after_ms);
 	bind_id(st, &word->attempt_id);
 	return run_guarded(st);
 }
@@ -179,10 +232,10 @@ static enum rc attempt_plain(struct db *db, const struct word *word, enum sql id
 static enum rc move_attempt(struct db *db, const struct word *word, const struct move *move)
 {
 	switch (move->attempt_to) {
-	case ATTEMPT_RUNNING:   return attempt_plain(db, word, SQL_ATTEMPT_ACKNOWLEDGE);
-	case ATTEMPT_UNKNOWN:   return attempt_plain(db, word, SQL_ATTEMPT_LOSE_TRACK);
-	case ATTEMPT_RELEASED:  return attempt_note(db, word, SQL_ATTEMPT_RELEASE);
-	case ATTEMPT_CANCELLED: return attempt_note(db, word, SQL_ATTEMPT_CANCEL);
+	case ATTEMPT_RUNNING:   return attempt_acknowledge(db, word);
+	case ATTEMPT_UNKNOWN:   return attempt_lose_track(db, word);
+	case ATTEMPT_RELEASED:  return attempt_release_it(db, word);
+	case ATTEMPT_CANCELLED: return attempt_cancel(db, word);
 	case ATTEMPT_SUCCEEDED: return attempt_end(db, word, SQL_ATTEMPT_SUCCEED);
 	case ATTEMPT_DISCARDED: return attempt_end(db, word, SQL_ATTEMPT_DISCARD);
 	case ATTEMPT_FAILED:    return attempt_end(db, word, SQL_ATTEMPT_FAIL);
@@ -207,7 +260,7 @@ static enum settled verdict_of(const struct move *move, enum attempt_event event
 }
 
 enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
-		      const struct facing *facing, enum settled *verdict_out)
+		      const struct facing *facing, struct settling *out)
 {
 	const struct job_facts facts = {
 		.state = job->state,
@@ -217,18 +270,27 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 		.may_retry = may_retry(job, word),
 	};
 	struct move move = moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
-	bool logged = false;
+	enum race_added added = RACE_NONE_OWN;
 	enum rc rc = RC_OK;
 
-	*verdict_out = verdict_of(&move, word->event);
+	if (word->lease_lost && facing->state != ATTEMPT_STARTING)	/* acknowledged since the lease was looked at */
+		move = (struct move){ .verdict = MOVE_LATE };
+	*out = (struct settling){ .verdict = verdict_of(&move, word->event), .job_id = job->id, .why = move.why };
 	if (move.why != RACE_NONE)
-		rc = race_add(db, job, word, move.why, &logged);
-	if (rc == RC_OK && move.why == RACE_CONTRADICTION && !logged)
-		*verdict_out = SETTLED_REPEATED;
+		rc = race_add(db, job, word, move.why, &added);
+	out->raced = added == RACE_ADDED;
+	if (rc == RC_OK && move.why == RACE_CONTRADICTION && added == RACE_NONE_OWN)
+		out->verdict = SETTLED_REPEATED;
 	if (rc != RC_OK || move.verdict != MOVE_MADE)
 		return rc;
 	rc = move_job(db, word, facing, &move);
 	return rc == RC_OK ? move_attempt(db, word, &move) : rc;
+}
+
+void settle_log(const struct settling *settling, const struct word *word)
+{
+	if (settling->raced)
+		race_log(&settling->job_id, word, settling->why);
 }
 
 enum rc settle_find_job(struct db *db, struct word *word)
@@ -251,7 +313,7 @@ enum rc settle_find_job(struct db *db, struct word *word)
 	return RC_OK;
 }
 
-static enum rc settle_word(struct db *db, const struct word *given, enum settled *verdict_out)
+static enum rc settle_word(struct db *db, const struct word *given, struct settling *out)
 {
 	struct word word = *given;
 	struct locked_job job;
@@ -263,17 +325,17 @@ static enum rc settle_word(struct db *db, const struct word *given, enum settled
 	if (rc == RC_OK)
 		rc = settle_read_attempt(db, &word, &facing);
 	if (rc == RC_NOT_FOUND) {
-		*verdict_out = SETTLED_NO_SUCH_ATTEMPT;
+		*out = (struct settling){ .verdict = SETTLED_NO_SUCH_ATTEMPT };
 		return RC_OK;
 	}
-	return rc == RC_OK ? settle_locked(db, &job, &word, &facing, verdict_out) : rc;
+	return rc == RC_OK ? settle_locked(db, &job, &word, &facing, out) : rc;
 }
 
 struct batch {
 	const struct word *words;
 	size_t len;
 	const size_t *order;
-	enum settled *verdicts;
+	struct settling *settlings;
 };
 
 static enum rc settle_batch(struct db *db, void *arg)
@@ -284,7 +346,7 @@ static enum rc settle_batch(struct db *db, void *arg)
 	for (size_t i = 0; rc == RC_OK && i < batch->len; i++) {
 		size_t at = batch->order[i];
 
-		rc = settle_word(db, &batch->words[at], &batch->verdicts[at]);
+		rc = settle_word(db, &batch->words[at], &batch->settlings[at]);
 	}
 	return rc;
 }
@@ -301,16 +363,23 @@ static int by_job(const void *a, const void *b, void *arg)
 enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
 {
 	size_t *order = malloc((len + 1) * sizeof *order);
-	struct batch batch = { words, len, order, verdicts_out };
+	struct settling *settlings = calloc(len + 1, sizeof *settlings);
+	struct batch batch = { words, len, order, settlings };
+	enum rc rc = RC_FAULT;
 
-	if (!order)
-		return RC_FAULT;
+	if (!order || !settlings)
+		goto out;
 	/* Jobs are locked in the order of their ids, so that two batches can't wait for each other. */
 	for (size_t i = 0; i < len; i++)
 		order[i] = i;
 	qsort_r(order, len, sizeof *order, by_job, (void *)(uintptr_t)words);
-	enum rc rc = db_transact(db, settle_batch, &batch);
-
+	rc = db_transact(db, settle_batch, &batch);
+	for (size_t i = 0; rc == RC_OK && i < len; i++) {
+		verdicts_out[i] = settlings[i].verdict;
+		settle_log(&settlings[i], &words[i]);
+	}
+out:
+	free(settlings);
 	free(order);
 	return rc;
 }

@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "core/backoff.h"
 #include "core/provider_def.h"
+#include "store/definition.h"
 #include "store/rows.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
-
-#define DEFINITION_DEPTH 16
 
 struct hand {
 	struct word word;
@@ -15,27 +14,20 @@ struct hand {
 	const struct if_match *if_match;
 	struct job *job;
 	enum changed changed;
+	struct settling settling;
 };
 
 static int64_t delay_by(const struct blob *definition, uint32_t tries)
 {
 	struct provider_def def;
-	struct json_doc *doc;
-	struct json_error error;
-	struct flaws flaws;
 	uint32_t random;
-	int64_t delay_ms = 0;
 
-	if (json_parse(definition->bytes, definition->len, DEFINITION_DEPTH, &doc, &error) != RC_OK)
+	if (definition_read(definition, &def) != RC_OK)
 		return 0;
-	flaws_init(&flaws);
-	if (provider_def_read(json_root(doc), &def, &flaws) == RC_OK) {
-		clock_random(&random, sizeof random);
-		delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
-		provider_def_release(&def);
-	}
-	flaws_release(&flaws);
-	json_free(doc);
+	clock_random(&random, sizeof random);
+	int64_t delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
+
+	provider_def_release(&def);
 	return delay_ms;
 }
 
@@ -63,11 +55,12 @@ static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *
 	return rc;
 }
 
-static enum changed changed_by(enum settled verdict)
+/* Only a release may be said twice: all else finds the attempt ended. */
+static enum changed changed_by(enum settled verdict, enum attempt_event event)
 {
 	switch (verdict) {
-	case SETTLED_MADE:
-	case SETTLED_REPEATED:        return CHANGED_DONE;
+	case SETTLED_MADE:            return CHANGED_DONE;
+	case SETTLED_REPEATED:        return event == ON_RELEASE ? CHANGED_DONE : CHANGED_ATTEMPT_SETTLED;
 	case SETTLED_LOST:            return CHANGED_ATTEMPT_LOST;
 	case SETTLED_LATE:            return CHANGED_ATTEMPT_SETTLED;
 	case SETTLED_REFUSED:         return CHANGED_IN_DOUBT;
@@ -81,9 +74,9 @@ static enum changed changed_by(enum settled verdict)
 static enum rc lose_lease(struct db *db, const struct locked_job *job, const struct hand *hand, struct facing *facing)
 {
 	struct word lost = { .attempt_id = hand->word.attempt_id, .job_id = hand->word.job_id, .event = ON_TRACK_LOST,
-			     .by = BY_POLLER, .reason = REASON_POLLER_LOST };
-	enum settled verdict;
-	enum rc rc = settle_locked(db, job, &lost, facing, &verdict);
+			     .by = BY_POLLER, .reason = REASON_POLLER_LOST, .ask_after_ms = 0 };
+	struct settling settling;
+	enum rc rc = settle_locked(db, job, &lost, facing, &settling);
 
 	facing->state = ATTEMPT_UNKNOWN;
 	return rc;
@@ -92,7 +85,6 @@ static enum rc lose_lease(struct db *db, const struct locked_job *job, const str
 static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 {
 	struct facing facing;
-	enum settled verdict;
 	bool refused;
 	enum rc rc = settle_read_attempt(db, &hand->word, &facing);
 
@@ -101,12 +93,17 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 		if (rc == RC_OK)
 			rc = lock_job(db, &hand->word.job_id, job);
 	}
+	/* No attempt starts after the deadline: a release would only fail the job, and fence off what may still come. */
+	if (rc == RC_OK && hand->word.event == ON_RELEASE && job->deadline_left_us <= 0) {
+		hand->changed = CHANGED_JOB_SETTLED;
+		return RC_OK;
+	}
 	if (rc == RC_OK)
 		rc = plan_next(db, hand, &facing, &refused);
 	if (rc != RC_OK || refused)
 		return rc;
-	rc = settle_locked(db, job, &hand->word, &facing, &verdict);
-	hand->changed = changed_by(verdict);
+	rc = settle_locked(db, job, &hand->word, &facing, &hand->settling);
+	hand->changed = changed_by(hand->settling.verdict, hand->word.event);
 	return rc;
 }
 
@@ -118,6 +115,7 @@ static enum rc settle_by_hand(struct db *db, void *arg)
 	hand->word = *hand->given;
 	hand->word.by = BY_OPERATOR;
 	hand->changed = CHANGED_STALE;
+	hand->settling = (struct settling){ .raced = false };
 	enum rc rc = settle_find_job(db, &hand->word);
 
 	if (rc == RC_OK)
@@ -140,8 +138,12 @@ enum changed settle_by_operator(struct db *db, const struct word *word, const st
 	*job_out = (struct job){ 0 };
 	enum rc rc = db_transact(db, settle_by_hand, &hand);
 
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		settle_log(&hand.settling, &hand.word);
 		return hand.changed;
+	}
 	job_release(job_out);
+	if (rc == RC_INVALID && db_was_too_large(db))
+		return CHANGED_TOO_LARGE;
 	return rc == RC_NOT_FOUND ? CHANGED_NO_SUCH_JOB : CHANGED_NOT_STORED;
 }

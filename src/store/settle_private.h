@@ -19,8 +19,17 @@ struct facing {
 MUST_CHECK enum rc settle_find_job(struct db *db, struct word *word);
 MUST_CHECK enum rc settle_read_attempt(struct db *db, const struct word *word, struct facing *facing_out);
 
+/* What became of a word, to be logged when it has been committed. */
+struct settling {
+	enum settled verdict;
+	struct id job_id;
+	bool raced;		/* a row in races was added */
+	enum race_why why;
+};
+
 /* The one place where a word becomes rows. The job's row is locked by the caller. */
 MUST_CHECK enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
-				 const struct facing *facing, enum settled *verdict_out);
+				 const struct facing *facing, struct settling *out);
+void settle_log(const struct settling *settling, const struct word *word);
 
 #endif

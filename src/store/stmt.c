@@ -1,7 +1,6 @@
 #include "store/stmt.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 #define COLUMNS_MAX 48
 #define CELL_BYTES 256	/* longer values are fetched again at their full length */
 #define SQL_TEXT_MAX 65536
-#define PACKET_SLACK 1024	/* the head of a statement's execution */
-#define PACKET_SLACK_PER_VALUE 16
+#define PACKET_BESIDE 4096	/* what a packet holds beside its long values */
 #define TIME_LEN 26	/* 2026-12-01 22:40:47.123456 */
 
 /* A value as bound: a number, or bytes. */
@@ -79,9 +77,15 @@ static void expand(struct text *out, const char *sql, size_t n)
 	text_add_str(out, close + 1);
 }
 
+/* A statement that failed for good is prepared anew the next time: the server may have forgotten it. */
 static enum rc failed(struct stmt *st, bool sent)
 {
-	return db_failed(st->db, mysql_stmt_errno(st->mysql_stmt), mysql_stmt_error(st->mysql_stmt), sql_name(st->id), sent);
+	struct db *db = st->db;
+	enum rc rc = db_failed(st->db, mysql_stmt_errno(st->mysql_stmt), mysql_stmt_error(st->mysql_stmt), sql_name(st->id), sent);
+
+	if (db->mysql && rc == RC_FAULT)	/* else st has gone with its connection */
+		st->rc = rc;
+	return rc;
 }
 
 static bool is_number(enum enum_field_types type)
@@ -145,7 +149,7 @@ static enum rc prepare(struct stmt *st, size_t n)
 	st->writes = strncmp(text.bytes, "SELECT", 6) != 0 && text.bytes[0] != '(';
 	if (mysql_stmt_prepare(st->mysql_stmt, text.bytes, text.len) != 0) {
 		text_release(&text);
-		return failed(st, false);	/* st may be gone after this: see db_stmt_n() */
+		return failed(st, false);
 	}
 	text_release(&text);
 	st->params = (unsigned int)mysql_stmt_param_count(st->mysql_stmt);
@@ -172,7 +176,7 @@ void stmt_done(struct stmt *st)
 	st->answered = false;
 }
 
-/* A statement that can't be prepared isn't kept in the table, so that the next call tries again; `broken` carries its code. */
+/* A statement that couldn't be prepared says so when it is run, and is tried again by the next call. */
 struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n)
 {
 	unsigned int size = 0;
@@ -289,13 +293,13 @@ void bind_time(struct stmt *st, int64_t us)
 	bind->length = &value->len;
 }
 
-static bool fits_packet(const struct stmt *st)
+static uint64_t bound_bytes(const struct stmt *st)
 {
-	uint64_t bytes = PACKET_SLACK;
+	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < st->params; i++)
-		bytes += (st->binds[i].length ? *st->binds[i].length : 0) + PACKET_SLACK_PER_VALUE;
-	return bytes <= st->db->packet_max;
+		sum += st->binds[i].buffer_length;
+	return sum;
 }
 
 enum rc stmt_run(struct stmt *st)
@@ -306,12 +310,8 @@ enum rc stmt_run(struct stmt *st)
 
 	bool sent = st->writes && !st->db->in_transaction;
 
-	if (!fits_packet(st)) {
-		log_error("database.packet", "statement=%s max_allowed_packet=%" PRIu64 ": raise it in the server",
-			  sql_name(st->id), st->db->packet_max);
-		return RC_INVALID;
-	}
-
+	if (bound_bytes(st) + PACKET_BESIDE > st->db->packet_max)
+		return db_too_large(st->db, sql_name(st->id));
 	if (st->params > 0 && mysql_stmt_bind_param(st->mysql_stmt, st->binds) != 0)
 		return failed(st, false);
 	if (mysql_stmt_execute(st->mysql_stmt) != 0)

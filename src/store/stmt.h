@@ -66,6 +66,10 @@ MUST_CHECK enum rc db_commit(struct db *db);
 void db_rollback(struct db *db);
 MUST_CHECK enum rc db_execute(struct db *db, const char *text);	/* without values, without a result: DDL */
 unsigned int db_errno(const struct db *db);
+bool db_was_too_large(const struct db *db);	/* the last RC_INVALID: a value larger than the server's packets */
+
+/* Before round `round` (from 1) of something that was undone. */
+void db_pause(int round);
 
 /* Run a read that changes nothing, again when the connection turned out dead. */
 MUST_CHECK enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);

@@ -1,5 +1,6 @@
 #include "store/vitals.h"
 
+#include "base/clock.h"
 #include "store/stmt.h"
 
 static enum rc read_one(struct stmt *st)
@@ -48,6 +49,19 @@ static enum rc read_counts(struct db *db, struct vitals *v)
 	return RC_OK;
 }
 
+static enum rc read_outbox(struct db *db, struct vitals *v)
+{
+	struct stmt *st = db_stmt(db, SQL_VITALS_OUTBOX);
+	enum rc rc = read_one(st);
+
+	if (rc != RC_OK)
+		return rc;
+	v->endpoints_disabled = col_u64(st);
+	v->messages_given_up = col_u64(st);
+	stmt_done(st);
+	return RC_OK;
+}
+
 enum rc vitals_read(struct db *db, struct vitals *vitals_out)
 {
 	struct vitals *v = vitals_out;
@@ -55,10 +69,54 @@ enum rc vitals_read(struct db *db, struct vitals *vitals_out)
 	*v = (struct vitals){ 0 };
 	enum rc rc = read_counts(db, v);
 
+	v->packet_max_bytes = db_packet_max(db);
+
+	if (rc == RC_OK)
+		rc = read_outbox(db, v);
 	if (rc == RC_OK)
 		rc = read_job_and_time(db, SQL_VITALS_DUE, &v->has_oldest_due, &v->oldest_due, &v->oldest_due_us);
 	if (rc == RC_OK)
 		rc = read_job_and_time(db, SQL_VITALS_UNKNOWN, &v->has_oldest_unknown, &v->oldest_unknown,
 				       &v->oldest_unknown_us);
 	return rc;
+}
+
+struct trial {
+	struct id id;
+	bool done;
+};
+
+static enum rc try_writing(struct db *db, void *arg)
+{
+	struct trial *trial = arg;
+	struct stmt *st = db_stmt(db, SQL_POLLER_REGISTER);
+
+	trial->id = clock_id();
+	bind_id(st, &trial->id);
+	bind_str(st, "doctor");
+	bind_u64(st, 0);
+	bind_u64(st, 30);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_POLLER_RENEW);
+	bind_u64(st, 30);
+	bind_id(st, &trial->id);
+	rc = stmt_run(st);
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_POLLER_LEAVE);
+	bind_id(st, &trial->id);
+	rc = stmt_run(st);
+	trial->done = rc == RC_OK;
+	return rc == RC_OK ? RC_CONFLICT : rc;	/* anything but RC_OK rolls back */
+}
+
+enum rc vitals_try_writing(struct db *db)
+{
+	struct trial trial = { .done = false };
+	enum rc rc = db_transact(db, try_writing, &trial);
+
+	return trial.done && rc == RC_CONFLICT ? RC_OK : RC_FAULT;
 }

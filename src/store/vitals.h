@@ -22,9 +22,15 @@ struct vitals {
 	int64_t oldest_unknown_us;	/* since when: its attempt's end of hearing */
 	uint64_t unknown_attempts;
 	uint64_t stranded;		/* queued jobs whose next provider isn't there or is disabled; at most 1,000 counted */
+	uint64_t endpoints_disabled;	/* of owners, for webhooks */
+	uint64_t messages_given_up;	/* those of disabled endpoints included */
 	bool strict;			/* the session's sql_mode is strict */
 	bool durable;			/* innodb_flush_log_at_trx_commit is 1 */
+	uint64_t packet_max_bytes;	/* the server's max_allowed_packet */
 };
 MUST_CHECK enum rc vitals_read(struct db *db, struct vitals *vitals_out);
+
+/* Writes, changes and removes a row that nobody sees, and rolls it back. RC_OK: the account may do that; else see db_error(). */
+MUST_CHECK enum rc vitals_try_writing(struct db *db);
 
 #endif

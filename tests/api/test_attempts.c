@@ -90,6 +90,7 @@ static void every_outcome_of_a_change_has_its_answer(void **state)
 		{ CHANGED_PROVIDER_DISABLED, 422, "invalid-request" },
 		{ CHANGED_ATTEMPT_SETTLED, 409, "attempt-settled" },
 		{ CHANGED_ATTEMPT_LOST, 409, "attempt-lost" },
+		{ CHANGED_TOO_LARGE, 413, "body-too-large" },
 		{ CHANGED_NOT_STORED, 503, "unavailable" },
 	};
 	const struct ask what = { .method = "POST", .uri = ATTEMPTS, .body = "{\"provider\":\"a\"}" };

@@ -70,6 +70,7 @@ static void every_outcome_of_a_create_has_its_answer(void **state)
 		{ CREATED_NO_SUCH_CALLER, 401, "unauthorized", "" },
 		{ CREATED_NO_SUCH_PROVIDER, 422, "invalid-job", "\"errors\":[{\"pointer\":\"/provider\"" },
 		{ CREATED_NO_SUCH_CONTRACT, 422, "invalid-job", "\"errors\":[{\"pointer\":\"/contract\"" },
+		{ CREATED_TOO_LARGE, 413, "body-too-large", "" },
 		{ CREATED_NOT_STORED, 503, "unavailable", "" },
 	};
 

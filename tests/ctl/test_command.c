@@ -35,6 +35,10 @@ STAND_IN(cmd_job_cancel)
 STAND_IN(cmd_attempt_list)
 STAND_IN(cmd_attempt_settle)
 STAND_IN(cmd_race_list)
+STAND_IN(cmd_webhook_put)
+STAND_IN(cmd_webhook_list)
+STAND_IN(cmd_webhook_enable)
+STAND_IN(cmd_webhook_delete)
 STAND_IN(cmd_purge)
 STAND_IN(cmd_doctor)
 
@@ -109,6 +113,12 @@ static void each_line_means_what_it_says(void **state)
 		  cmd_attempt_settle },
 		{ "onejob attempt settle --note x one cancelled", PARSED_COMMAND,
 		  cmd_attempt_settle },
+		{ "onejob webhook put ann --url x --secret y --secret z", PARSED_COMMAND,
+		  cmd_webhook_put },
+		{ "onejob webhook put ann --secret x --secret y --secret z", PARSED_USAGE,
+		  cmd_webhook_put },
+		{ "onejob webhook put ann --url x --url y", PARSED_USAGE, cmd_webhook_put },
+		{ "onejob webhook put --url x", PARSED_USAGE, cmd_webhook_put },
 		{ "onejob attempt settle one cancelled --state x", PARSED_USAGE,
 		  cmd_attempt_settle },
 	};
@@ -149,6 +159,12 @@ static void values_and_operands_arrive_where_they_belong(void **state)
 	assert_string_equal(args.option[OPTION_PROVIDER], "laser");
 	assert_null(args.option[OPTION_NOTE]);
 	assert_null(args.option[OPTION_JSON]);
+	assert_int_equal(parse("onejob webhook put ann --secret x --url z --secret y", &line, &args,
+			       &why),
+			 PARSED_COMMAND);
+	assert_string_equal(args.option[OPTION_SECRET], "x");
+	assert_string_equal(args.again[OPTION_SECRET], "y");
+	assert_null(args.again[OPTION_URL]);
 	text_release(&why);
 }
 

@@ -96,7 +96,8 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 {
 	struct vitals none_alive = healthy(), none_alive_due = healthy(), late = healthy(),
 		      due = healthy(), lax = healthy(), unsafe = healthy(), unknown = healthy(),
-		      stranded = healthy(), dead = healthy();
+		      stranded = healthy(), dead = healthy(), gone = healthy(),
+		      undelivered = healthy();
 
 	(void)state;
 	none_alive.pollers_alive = 0;
@@ -110,6 +111,8 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 	unknown.oldest_unknown_us = NOW_US - SECOND_US;
 	stranded.stranded = 3;
 	dead.pollers_dead = 1;
+	gone.endpoints_disabled = 2;
+	undelivered.messages_given_up = 7;
 	const struct {
 		struct vitals vitals;
 		const char *what;
@@ -126,6 +129,10 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 		{ unknown, "oldest unknown job", HEALTH_WARN, HEALTH_WARN },
 		{ stranded, "stranded jobs", HEALTH_WARN, HEALTH_WARN },
 		{ dead, "dead pollers", HEALTH_WARN, HEALTH_WARN },
+		{ healthy(), "webhooks", HEALTH_OK, HEALTH_OK },
+		{ healthy(), "webhook messages", HEALTH_OK, HEALTH_OK },
+		{ gone, "webhooks", HEALTH_WARN, HEALTH_WARN },
+		{ undelivered, "webhook messages", HEALTH_WARN, HEALTH_WARN },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct findings findings;

@@ -25,6 +25,12 @@ struct db *db_new(const char *defaults_file)
 	return NULL;
 }
 
+void db_be_patient(struct db *db)
+{
+	(void)db;
+	abort();
+}
+
 void db_free(struct db *db)
 {
 	(void)db;

@@ -169,7 +169,6 @@ void trade_make(struct trade *trade)
 	if (trade->built == RC_OK) {
 		CURLM *multi = trade->multi ? trade->multi : curl_multi_init();
 
-		assert_ptr_equal(exchange_of(trade->exchange->easy), trade->exchange);
 		trade->code = drive(multi, trade->exchange->easy);
 		if (!trade->multi)
 			curl_multi_cleanup(multi);

@@ -100,12 +100,12 @@ static void b03_the_row_behind_a_duplicate_is_found(void **state)
 	}
 }
 
-static void sessions_are_read_committed_strict_utc_and_wait_five_seconds(void **state)
+static void sessions_are_read_committed_strict_utc_and_wait_two_seconds(void **state)
 {
 	static const struct { const char *what, *want; } rows[] = {
 		{ "@@tx_isolation", "READ-COMMITTED" },
 		{ "@@time_zone", "+00:00" },
-		{ "@@innodb_lock_wait_timeout", "5" },
+		{ "@@innodb_lock_wait_timeout", "2" },
 		{ "@@autocommit", "1" },
 		{ "@@sql_mode LIKE '%STRICT_ALL_TABLES%'", "1" },
 		{ "@@character_set_client", "utf8mb4" },
@@ -269,7 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(b02_waiting_duplicates_that_deadlock_end_with_one_job),
 		TEST(b03_the_row_behind_a_duplicate_is_found),
-		TEST(sessions_are_read_committed_strict_utc_and_wait_five_seconds),
+		TEST(sessions_are_read_committed_strict_utc_and_wait_two_seconds),
 		TEST(b06_what_a_column_cannot_hold_is_refused_and_not_cut),
 		TEST(b06_the_columns_themselves_refuse_too),
 		TEST(b07_a_lock_that_does_not_go_away_is_no_job_and_no_lie),

@@ -77,7 +77,7 @@ static void a_transaction_is_whole_or_not_at_all(void **state)
 	static const struct { const char *name; struct work work; enum rc want; unsigned int rounds; uint64_t version; } rows[] = {
 		{ "well", { 0 }, RC_OK, 1, 2 },
 		{ "one round undone", { .fail_until = 1, .rc = RC_RETRY }, RC_OK, 2, 2 },
-		{ "every round undone", { .fail_until = 99, .rc = RC_RETRY }, RC_RETRY, 5, 1 },
+		{ "every round undone", { .fail_until = 99, .rc = RC_RETRY }, RC_RETRY, 4, 1 },
 		{ "a conflict", { .fail_until = 99, .rc = RC_CONFLICT }, RC_CONFLICT, 1, 1 },
 		{ "a fault", { .fail_until = 99, .rc = RC_FAULT }, RC_FAULT, 1, 1 },
 		{ "not found", { .fail_until = 99, .rc = RC_NOT_FOUND }, RC_NOT_FOUND, 1, 1 },

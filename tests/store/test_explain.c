@@ -34,6 +34,10 @@ static const struct pardon {
 	{ SQL_PROVIDER_LIST, "providers", "*", "a small table, in order of the key and limited" },
 	{ SQL_POLLER_BURY, "pollers", "*", "one row for each running poller" },
 	{ SQL_VITALS, "pollers", "*", "one row for each running poller" },
+	{ SQL_QUEUE_DUE, "providers or pollers", "*", "a small table; only for --once" },
+	{ SQL_QUEUE_PROVIDERS, "providers or pollers", "*", "a small table" },
+	{ SQL_WEBHOOK_LIST, "webhooks", "*", "in order of the key and limited" },
+	{ SQL_VITALS_OUTBOX, "webhooks", "*", "one row for each owner with an endpoint; the doctor's" },
 	{ SQL_MIGRATION_LIST, "schema_migrations", "*", "one row for each migration" },
 	{ SQL_MIGRATION_TABLE, "tables", "*", "the server's own dictionary" },
 };
@@ -95,6 +99,7 @@ static const char *table_of(const char *alias)
 	case 'j': return "jobs";
 	case 't': return "tokens";
 	case 'p': return "providers or pollers";
+	case 'w': return "webhooks";
 	default:  return "attempts";
 	}
 }

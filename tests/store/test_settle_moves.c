@@ -157,6 +157,8 @@ static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt)
 	st = db_stmt(here.db, id);
 	for (int i = 0; i < nulls; i++)
 		bind_null(st);
+	for (int i = 0; id == SQL_ATTEMPT_CANCEL && i < 2; i++)
+		bind_u64(st, 1);
 	bind_id(st, attempt);
 	uint64_t changed = run_alone(st);
 
@@ -167,11 +169,11 @@ static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt)
 static void a_guard_of_an_attempt_lets_pass_what_the_table_does(void **state)
 {
 	static const struct { const char *name; enum sql id; int nulls; enum attempt_event event; } rows[] = {
-		{ "acknowledge", SQL_ATTEMPT_ACKNOWLEDGE, 0, ON_ACKNOWLEDGED },
+		{ "acknowledge", SQL_ATTEMPT_ACKNOWLEDGE, 5, ON_ACKNOWLEDGED },
 		{ "succeed", SQL_ATTEMPT_SUCCEED, 7, ON_RESULT },
 		{ "discard", SQL_ATTEMPT_DISCARD, 7, ON_RESULT },
 		{ "fail", SQL_ATTEMPT_FAIL, 7, ON_FAILURE },
-		{ "lose track", SQL_ATTEMPT_LOSE_TRACK, 4, ON_TRACK_LOST },
+		{ "lose track", SQL_ATTEMPT_LOSE_TRACK, 5, ON_TRACK_LOST },
 		{ "release", SQL_ATTEMPT_RELEASE, 1, ON_RELEASE },
 		{ "cancel", SQL_ATTEMPT_CANCEL, 1, ON_CANCEL },
 	};
@@ -200,7 +202,7 @@ static void bind_held(struct stmt *st, const struct pair *pair)
 static uint64_t run_job(enum sql id, const struct pair *pair)
 {
 	static const struct { enum sql id; int nulls; } before[] = {
-		{ SQL_JOB_COMPLETE, 2 }, { SQL_JOB_REQUEUE, 0 }, { SQL_JOB_FAIL, 3 }, { SQL_JOB_LOSE_TRACK, 0 },
+		{ SQL_JOB_COMPLETE, 3 }, { SQL_JOB_REQUEUE, 0 }, { SQL_JOB_FAIL, 3 }, { SQL_JOB_LOSE_TRACK, 0 },
 	};
 	struct stmt *st;
 

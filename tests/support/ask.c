@@ -16,6 +16,7 @@
 #define ENVP_MAX 16
 #define TOKEN "Bearer token-1"
 
+struct keyring ask_keyring;
 static struct reply reply;
 static char *body;
 static char value[512];
@@ -51,7 +52,8 @@ static void build(struct envp *envp, const struct ask *what)
 
 int ask(const struct ask *what)
 {
-	const struct api api = { .max_body_bytes = 1048576, .trust_owner = what->trust_owner };
+	const struct api api = { .max_body_bytes = 1048576, .trust_owner = what->trust_owner,
+				 .keyring = ask_keyring };
 	struct envp envp = { .len = 0 };
 	struct request request;
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "api/request.h"
+#include "base/keyring.h"
 
 #define ASK_MORE_MAX 4
 
@@ -30,5 +31,8 @@ const char *answer_head(void);			/* the whole head */
 const char *answer_header(const char *name);	/* NULL: not there; fails the test when it is there twice */
 bool answer_has(const char *text);		/* the body holds it */
 void ask_end(void);				/* gives the memory back */
+
+/* Verifies callbacks; empty at first. */
+extern struct keyring ask_keyring;
 
 #endif

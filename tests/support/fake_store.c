@@ -2,6 +2,7 @@
 #include "support/fake_store.h"
 
 #include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +157,8 @@ void job_list_free(struct job *jobs, size_t len)
 static bool has_job(enum changed changed)
 {
 	return changed != CHANGED_NO_SUCH_JOB && changed != CHANGED_NO_SUCH_PROVIDER &&
-	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED;
+	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED &&
+	       changed != CHANGED_TOO_LARGE;
 }
 
 static enum changed change(struct job *job_out)
@@ -214,6 +216,47 @@ enum changed settle_by_operator(struct db *db, const struct word *word, const st
 	keep_string(fake.word_note, sizeof fake.word_note, word->note);
 	keep_string(fake.provider, sizeof fake.provider, word->provider);
 	return change(job_out);
+}
+
+enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
+{
+	(void)db;
+	assert(len == 1);
+	fake.write_calls++;
+	fake.word = words[0];
+	keep_text(fake.word_result, sizeof fake.word_result, words[0].result, words[0].result_len);
+	keep_string(fake.word_detail, sizeof fake.word_detail, words[0].detail);
+	verdicts_out[0] = fake.settled;
+	return fake.get;
+}
+
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
+			  bool *has_def_out)
+{
+	struct json_doc *doc;
+	struct json_error error;
+	struct flaws flaws;
+
+	(void)db;
+	fake.read_calls++;
+	fake.id = *id;
+	*has_def_out = false;
+	if (fake.get != RC_OK)
+		return fake.get;
+	*attempt_out = (struct attempt){ .id = *id, .number = 1, .state = ATTEMPT_RUNNING };
+	if (!id_parse(FAKE_JOB, ID_TEXT_LEN, &attempt_out->job_id))
+		abort();
+	if (!fake.definition)
+		return RC_OK;
+	if (json_parse(fake.definition, strlen(fake.definition), 16, &doc, &error) != RC_OK)
+		abort();
+	flaws_init(&flaws);
+	if (provider_def_read(json_root(doc), def_out, &flaws) != RC_OK)
+		abort();
+	flaws_release(&flaws);
+	json_free(doc);
+	*has_def_out = true;
+	return RC_OK;
 }
 
 static void keep_page(const struct id *before, uint32_t limit)

@@ -22,6 +22,8 @@ struct fake_store {
 	enum created created;
 	enum changed changed;
 	enum schema schema;
+	enum settled settled;	/* of settle_words() */
+	const char *definition;	/* of the attempt's provider; NULL: it is gone */
 	bool more;		/* lists: older rows exist */
 	bool provider_new;
 	enum job_state state;	/* of the job that is handed out; see fake_job() */

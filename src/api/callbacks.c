@@ -1,0 +1,126 @@
+/* callbacks.c: a provider's word about one attempt, under the URL that it was given. */
+#include <json-c/json.h>
+
+#include "api/handlers.h"
+#include "core/callback.h"
+#include "core/callback_read.h"
+#include "store/attempt_store.h"
+#include "store/settle.h"
+
+static bool signed_by_us(const struct api *api, const struct call *call)
+{
+	bool good = false;
+
+	for (size_t i = 0; i < api->keyring.len; i++)
+		good |= callback_signed_by(api->keyring.keys[i].bytes, api->keyring.keys[i].len, &call->id, call->name,
+					   call->name_len);
+	return good;
+}
+
+static void answer_accepted(struct reply *reply, const char *why_not)
+{
+	struct json_object *body = json_object_new_object();
+
+	if (body)
+		json_object_object_add(body, "accepted", json_object_new_boolean(why_not == NULL));
+	if (body && why_not)
+		json_object_object_add(body, "reason", json_object_new_string(why_not));
+	reply_json(reply, 200, body);
+}
+
+static void answer_verdict(struct reply *reply, enum settled verdict)
+{
+	switch (verdict) {
+	case SETTLED_MADE:
+		answer_accepted(reply, NULL);
+		return;
+	case SETTLED_LOST:
+		answer_accepted(reply, "the job was settled otherwise");
+		return;
+	case SETTLED_REPEATED:
+	case SETTLED_LATE:
+	case SETTLED_REFUSED:
+		answer_accepted(reply, "the attempt had ended");
+		return;
+	case SETTLED_NO_SUCH_ATTEMPT:
+	case SETTLED__MAX:
+		break;
+	}
+	reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such attempt.");
+}
+
+static struct word word_of(const struct attempt *attempt, const struct outcome *outcome)
+{
+	bool result = outcome->kind == OUTCOME_RESULT;
+
+	return (struct word){
+		.attempt_id = attempt->id,
+		.job_id = attempt->job_id,
+		.event = result ? ON_RESULT : ON_FAILURE,
+		.by = BY_POLLER,
+		.result = outcome->result.bytes,
+		.result_len = outcome->result.len,
+		.reason = outcome->reason,
+		.phase = PHASE_ANSWER_BEGUN,
+		.http_status = attempt->http_status,
+		.detail = outcome->detail.len ? outcome->detail.bytes : NULL,
+		.effect_done = outcome->effect_done,
+		.retry_after_ms = -1,
+		.ask_after_ms = -1,
+	};
+}
+
+static void settle(const struct api *api, const struct attempt *attempt, const struct outcome *outcome, struct reply *reply)
+{
+	struct word word = word_of(attempt, outcome);
+	enum settled verdict;
+
+	reply_name_job(reply, &attempt->job_id);
+	if (settle_words(api->db, &word, 1, &verdict) == RC_OK)
+		answer_verdict(reply, verdict);
+	else
+		answer_unavailable(reply);
+}
+
+static void take_word(const struct api *api, const struct call *call, const struct attempt *attempt,
+		      const struct provider_def *def, struct reply *reply)
+{
+	const struct request *request = call->request;
+	struct outcome outcome;
+	enum rc rc = callback_read(def, request->body, request->body_len, &outcome);
+
+	if (rc == RC_INVALID) {
+		reply_problem(reply, PROBLEM_NOT_FOUND, "The provider's row is gone, and the body isn't in onejob's own form.");
+	} else if (rc != RC_OK) {
+		answer_unavailable(reply);
+	} else {
+		settle(api, attempt, &outcome, reply);
+		outcome_release(&outcome);
+	}
+}
+
+void callbacks_receive(const struct api *api, struct call *call, struct reply *reply)
+{
+	struct attempt attempt = { 0 };
+	struct provider_def def;
+	bool has_def;
+	enum rc rc;
+
+	if (!signed_by_us(api, call)) {
+		reply_problem(reply, PROBLEM_NOT_FOUND, "The path leads nowhere.");
+		return;
+	}
+	rc = attempt_store_get(api->db, &call->id, &attempt, &def, &has_def);
+	if (rc == RC_NOT_FOUND) {
+		reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such attempt.");
+		return;
+	}
+	if (rc != RC_OK) {
+		answer_unavailable(reply);
+		return;
+	}
+	take_word(api, call, &attempt, has_def ? &def : NULL, reply);
+	if (has_def)
+		provider_def_release(&def);
+	attempt_release(&attempt);
+}

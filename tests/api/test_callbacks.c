@@ -1,0 +1,161 @@
+/* test_callbacks.c: a provider's word under the URL that it was given. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/callback.h"
+#include "support/ask.h"
+#include "support/fake_store.h"
+
+static const unsigned char old_key[32] = "the key before, thirty-two bytes";
+static const unsigned char new_key[32] = "the key of now, thirty-two bytes";
+static char uri[256];
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_store_reset();
+	fake.get = RC_OK;
+	fake.settled = SETTLED_MADE;
+	fake.definition = "{\"url\":\"http://p/\",\"result\":{\"pointer\":\"/out\"}}";
+	ask_keyring = (struct keyring){ .len = 2 };
+	memcpy(ask_keyring.keys[0].bytes, new_key, sizeof new_key);
+	memcpy(ask_keyring.keys[1].bytes, old_key, sizeof old_key);
+	ask_keyring.keys[0].len = ask_keyring.keys[1].len = 32;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ask_end();
+	ask_keyring.len = 0;
+	return 0;
+}
+
+static const char *url(const void *key)
+{
+	struct text text;
+	struct id id;
+
+	assert_true(id_parse(FAKE_ATTEMPT, ID_TEXT_LEN, &id));
+	text_init(&text, sizeof uri);
+	callback_url("", key, 32, &id, &text);
+	snprintf(uri, sizeof uri, "%s", text.bytes);
+	text_release(&text);
+	return uri;
+}
+
+static int call(const char *at, const char *body)
+{
+	return ask(&(struct ask){ .method = "POST", .uri = at, .authorization = "", .body = body });
+}
+
+static void our_own_form_is_the_result_itself(void **state)
+{
+	(void)state;
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\": {\"n\":1.00}}"), 200);
+	assert_string_equal(answer_body(), "{\"accepted\":true}");
+	assert_int_equal(fake.word.event, ON_RESULT);
+	assert_string_equal(fake.word_result, "{\"n\":1.00}");
+}
+
+static void failed_is_a_definite_failure_and_is_not_repeated(void **state)
+{
+	(void)state;
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"failed\",\"error\":\"no ink\"}"), 200);
+	assert_int_equal(fake.word.event, ON_FAILURE);
+	assert_int_equal(fake.word.reason, REASON_PROVIDER_FAILED);
+	assert_false(fake.word.retryable);
+	assert_non_null(strstr(fake.word_detail, "no ink"));
+}
+
+static void the_providers_own_body_is_read_by_its_row(void **state)
+{
+	(void)state;
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"more\":1,\"out\":[7]}"), 200);
+	assert_string_equal(fake.word_result, "[7]");
+	assert_int_equal(call(url(new_key), "{\"out2\":[7]}"), 200);
+	assert_int_equal(fake.word.event, ON_FAILURE);
+	assert_int_equal(fake.word.reason, REASON_CONTRACT_VIOLATION);
+	assert_true(fake.word.effect_done);
+	assert_int_equal(call(url(new_key), "not json"), 200);
+	assert_int_equal(fake.word.reason, REASON_CONTRACT_VIOLATION);
+}
+
+static void the_key_before_still_verifies_and_no_other_does(void **state)
+{
+	static const unsigned char other[32] = "a key of somebody else, 32 bytes";
+	char at[256];
+
+	(void)state;
+	assert_int_equal(call(url(old_key), "{\"outcome\":\"succeeded\"}"), 200);
+	assert_string_equal(fake.word_result, "null");
+	fake.write_calls = 0;
+	assert_int_equal(call(url(other), "{\"outcome\":\"succeeded\"}"), 404);
+	snprintf(at, sizeof at, "%sx", url(new_key));
+	assert_int_equal(call(at, "{}"), 404);
+	snprintf(at, sizeof at, "%s/x", url(new_key));
+	assert_int_equal(call(at, "{}"), 401);	/* no path of ours */
+	url(new_key);
+	uri[strlen(uri) - 1] = uri[strlen(uri) - 1] == 'A' ? 'B' : 'A';
+	assert_int_equal(call(uri, "{}"), 404);
+	ask_keyring.len = 0;
+	assert_int_equal(call(url(new_key), "{}"), 404);
+	assert_int_equal(fake.write_calls, 0);
+}
+
+static void one_that_comes_too_late_is_told_so_that_it_stops(void **state)
+{
+	static const struct { enum settled settled; int status; const char *has; } rows[] = {
+		{ SETTLED_LOST, 200, "\"accepted\":false" },
+		{ SETTLED_LATE, 200, "\"accepted\":false" },
+		{ SETTLED_REPEATED, 200, "\"accepted\":false" },
+		{ SETTLED_NO_SUCH_ATTEMPT, 404, "not-found" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		fake.settled = rows[i].settled;
+		int status = call(url(new_key), "{\"outcome\":\"succeeded\"}");
+
+		if (status != rows[i].status || !strstr(answer_body(), rows[i].has))
+			fail_msg("row %zu: %d %s", i, status, answer_body());
+	}
+}
+
+static void a_database_that_refuses_makes_the_provider_repeat(void **state)
+{
+	(void)state;
+	fake.get = RC_RETRY;
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\"}"), 503);
+}
+
+static void without_the_providers_row_only_our_own_form_can_be_read(void **state)
+{
+	(void)state;
+	fake.definition = NULL;
+	assert_int_equal(call(url(new_key), "{\"out\":1}"), 404);
+	assert_int_equal(fake.write_calls, 0);
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\":1}"), 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(our_own_form_is_the_result_itself, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_is_a_definite_failure_and_is_not_repeated, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_providers_own_body_is_read_by_its_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_key_before_still_verifies_and_no_other_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_comes_too_late_is_told_so_that_it_stops, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_database_that_refuses_makes_the_provider_repeat, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_the_providers_row_only_our_own_form_can_be_read, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+/* test_outbox.c: messages to owners' endpoints, from the job's change to their end. */
+#include "testdb.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "store/outbox.h"
+#include "store/vitals.h"
+#include "store/webhook_store.h"
+
+#define URL "https://ann.example/hooks"
+#define WAITING "SELECT COUNT(*) FROM outbox WHERE next_at IS NOT NULL"
+#define PARKED "SELECT COUNT(*) FROM outbox WHERE next_at IS NULL"
+
+static bool put(const char *owner, const char *url)
+{
+	char *secrets[] = { (char *)(uintptr_t)"${file:/etc/onejob/whsec}", (char *)(uintptr_t)"${env:OLD}" };
+	struct webhook_def def = { .url = (char *)(uintptr_t)url, .secrets = { secrets[0], secrets[1] }, .secrets_len = 2 };
+	bool is_new = false;
+
+	assert_int_equal(webhook_store_put(here.db, owner, strlen(owner), &def, &is_new), RC_OK);
+	return is_new;
+}
+
+static enum rc add(struct db *db, void *arg)
+{
+	return outbox_add(db, arg);
+}
+
+static void tell(const struct id *job)
+{
+	assert_int_equal(db_transact(here.db, add, (void *)(uintptr_t)job), RC_OK);
+}
+
+static struct id told_job(const char *owner)
+{
+	struct id job = job_new((struct a_job){ .owner = owner, .state = JOB_SUCCEEDED, .version = 1 });
+
+	tell(&job);
+	return job;
+}
+
+static struct outbox_list take_all(size_t max)
+{
+	struct outbox_list messages;
+
+	assert_int_equal(outbox_take(here.db, max, &messages), RC_OK);
+	return messages;
+}
+
+static void nobody_is_due(void)
+{
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+
+	assert_int_equal(messages.len, 0);
+	assert_null(messages.list);
+}
+
+static void make_due(void)
+{
+	raw_run(here.raw, "UPDATE outbox SET next_at = UTC_TIMESTAMP(6) WHERE next_at IS NOT NULL");
+}
+
+static void a_message_is_written_for_the_states_that_are_told(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	for (int s = 0; s < JOB_STATE__MAX; s++) {
+		struct id job = job_new((struct a_job){ .state = (enum job_state)s, .version = 7 });
+		const char *name = job_state_name((enum job_state)s);
+		char want[64] = "";
+
+		if (s == JOB_SUCCEEDED || s == JOB_FAILED || s == JOB_CANCELLED || s == JOB_UNKNOWN)
+			snprintf(want, sizeof want, "job.%s %s 7 ann", name, name);
+		tell(&job);
+		const char *got = raw_text("SELECT COALESCE(MAX(CONCAT(type, ' ', state, ' ', version, ' ', owner)), '') FROM outbox "
+					   "WHERE job_id = %s", x(&job));
+
+		if (strcmp(got, want) != 0)
+			fail_msg("%s: %s", name, got);
+	}
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox o JOIN jobs j ON j.id = o.job_id WHERE o.created_at = "
+				    "j.updated_at AND o.idempotency_key = j.idempotency_key AND o.tries = 0 AND "
+				    "o.next_at <= UTC_TIMESTAMP(6)"), 4);
+}
+
+static void nothing_is_written_where_nobody_listens(void **state)
+{
+	(void)state;
+	told_job("ann");
+	put("ann", URL);
+	put("Ann ", URL);
+	put("bob", URL);
+	raw_run(here.raw, "UPDATE webhooks SET enabled = 0 WHERE owner = 'bob'");
+	told_job("bob");
+	told_job("ANN");
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 0);
+	told_job("Ann ");
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
+}
+
+static enum rc add_and_fail(struct db *db, void *arg)
+{
+	enum rc rc = outbox_add(db, arg);
+
+	return rc == RC_OK ? RC_CONFLICT : rc;
+}
+
+static void a_change_that_is_rolled_back_tells_nobody(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_FAILED });
+
+	(void)state;
+	put("ann", URL);
+	assert_int_equal(db_transact(here.db, add_and_fail, &job), RC_CONFLICT);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 0);
+}
+
+static void a_message_is_told_as_it_was_then(void **state)
+{
+	struct id job = job_new((struct a_job){ .key = "k \"1\"", .state = JOB_UNKNOWN, .version = 3,
+						.more = "updated_at = '2026-12-01 22:40:47.123456'" });
+
+	(void)state;
+	put("ann", URL);
+	tell(&job);
+	raw_run(here.raw, "UPDATE jobs SET state = 'succeeded', version = 4, updated_at = UTC_TIMESTAMP(6)");
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+
+	assert_int_equal(messages.len, 1);
+	const struct outbox_message *message = &messages.list[0];
+
+	assert_true(id_equal(&message->event.job_id, &job));
+	assert_string_equal(message->event.type, "job.unknown");
+	assert_int_equal(message->event.state, JOB_UNKNOWN);
+	assert_int_equal(message->event.version, 3);
+	assert_true(message->event.at_us == INT64_C(1796164847123456));
+	assert_int_equal(message->event.key_len, 5);
+	assert_memory_equal(message->event.key, "k \"1\"", 5);
+	assert_int_equal(message->owner_len, 3);
+	assert_memory_equal(message->owner, "ann", 3);
+	assert_int_equal(message->tries, 1);
+	assert_string_equal(message->def.url, URL);
+	assert_int_equal(message->def.secrets_len, 2);
+	assert_string_equal(message->def.secrets[0], "${file:/etc/onejob/whsec}");
+	assert_string_equal(message->def.secrets[1], "${env:OLD}");
+	outbox_list_free(&messages);
+}
+
+static void who_has_taken_a_message_holds_it_for_a_while(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	told_job("ann");
+	struct outbox_list first = take_all(OUTBOX_MAX);
+
+	assert_int_equal(first.len, 1);
+	nobody_is_due();
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at BETWEEN UTC_TIMESTAMP(6) + INTERVAL 50 SECOND AND "
+				    "UTC_TIMESTAMP(6) + INTERVAL 60 SECOND"), 1);
+	make_due();
+	struct outbox_list second = take_all(OUTBOX_MAX);
+
+	assert_int_equal(second.len, 1);
+	assert_true(id_equal(&first.list[0].event.id, &second.list[0].event.id));
+	assert_int_equal(second.list[0].tries, 2);
+	/* The first one's word comes too late; the second's counts. */
+	assert_int_equal(outbox_failed(here.db, &first.list[0], "late", -1), RC_OK);
+	assert_int_equal(raw_number(WAITING), 1);
+	assert_int_equal(outbox_failed(here.db, &second.list[0], "it answered 503", 30000), RC_OK);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE last_answer = 'it answered 503' AND next_at BETWEEN "
+				    "UTC_TIMESTAMP(6) + INTERVAL 20 SECOND AND UTC_TIMESTAMP(6) + INTERVAL 30 SECOND"), 1);
+	outbox_list_free(&first);
+	outbox_list_free(&second);
+}
+
+static void a_delivered_message_is_gone_and_a_given_up_one_stays(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	told_job("ann");
+	told_job("ann");
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+
+	assert_int_equal(messages.len, 2);
+	assert_int_equal(outbox_delivered(here.db, &messages.list[0].event.id), RC_OK);
+	assert_int_equal(outbox_delivered(here.db, &messages.list[0].event.id), RC_OK);
+	assert_int_equal(outbox_failed(here.db, &messages.list[1], "it answered 500", -1), RC_OK);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
+	assert_int_equal(raw_number(PARKED), 1);
+	nobody_is_due();
+	outbox_list_free(&messages);
+}
+
+static void at_most_as_many_are_taken_as_asked_for(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	for (int i = 0; i < 5; i++)
+		told_job("ann");
+	struct outbox_list messages = take_all(3);
+
+	assert_int_equal(messages.len, 3);
+	outbox_list_free(&messages);
+	messages = take_all(3);
+	assert_int_equal(messages.len, 2);
+	outbox_list_free(&messages);
+}
+
+static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **state)
+{
+	struct webhook_row row;
+	struct vitals vitals;
+
+	(void)state;
+	put("ann", URL);
+	put("bob", URL);
+	told_job("ann");
+	told_job("ann");
+	told_job("bob");
+	struct outbox_list messages = take_all(1);
+
+	assert_int_equal(messages.len, 1);
+	assert_memory_equal(messages.list[0].owner, "ann", 3);
+	assert_int_equal(outbox_gone(here.db, &messages.list[0], "it answered 410"), RC_OK);
+	outbox_list_free(&messages);
+	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_OK);
+	assert_false(row.enabled);
+	assert_string_equal(row.disabled_why.bytes, "it answered 410");
+	assert_string_equal(row.last_answer.bytes, "it answered 410");
+	assert_int_equal(row.given_up, 2);
+	assert_int_equal(row.waiting, 0);
+	webhook_row_release(&row);
+	assert_int_equal(vitals_read(here.db, &vitals), RC_OK);
+	assert_int_equal(vitals.endpoints_disabled, 1);
+	assert_int_equal(vitals.messages_given_up, 2);
+	assert_int_equal(raw_number(WAITING), 1);	/* bob's */
+	told_job("ann");
+	assert_int_equal(raw_number(PARKED), 2);
+
+	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_OK);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at <= UTC_TIMESTAMP(6) AND tries = 0"), 3);
+	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_OK);
+	assert_true(row.enabled);
+	assert_null(row.disabled_why.bytes);
+	webhook_row_release(&row);
+}
+
+static void the_old_address_cannot_disable_the_new_one(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	told_job("ann");
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+
+	assert_false(put("ann", URL "/new"));
+	assert_int_equal(outbox_gone(here.db, &messages.list[0], "it answered 410"), RC_OK);
+	outbox_list_free(&messages);
+	assert_int_equal(raw_number("SELECT enabled FROM webhooks"), 1);
+	messages = take_all(OUTBOX_MAX);
+	assert_int_equal(messages.len, 1);
+	assert_string_equal(messages.list[0].def.url, URL "/new");
+	outbox_list_free(&messages);
+}
+
+/* What was added while the endpoint was being disabled or deleted. */
+static void a_message_without_a_way_is_not_handed_out(void **state)
+{
+	(void)state;
+	put("ann", URL);
+	put("bob", URL);
+	put("cy", URL);
+	told_job("ann");
+	told_job("bob");
+	told_job("cy");
+	raw_run(here.raw, "UPDATE webhooks SET enabled = 0 WHERE owner = 'ann'");
+	raw_run(here.raw, "UPDATE webhooks SET secrets = '{' WHERE owner = 'cy'");
+	raw_run(here.raw, "DELETE FROM webhooks WHERE owner = 'bob'");
+	nobody_is_due();
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE owner = 'bob'"), 0);
+	assert_int_equal(raw_number(PARKED), 2);
+	assert_int_equal(raw_number("SELECT SUM(tries) FROM outbox"), 0);
+}
+
+static void the_endpoints_are_listed_a_page_at_a_time(void **state)
+{
+	struct webhook_row *rows;
+	size_t len;
+	bool more;
+
+	(void)state;
+	assert_true(put("bob", URL));
+	assert_true(put("ann", URL));
+	assert_true(put("cy", URL));
+	assert_false(put("cy", URL));
+	raw_run(here.raw, "UPDATE webhooks SET secrets = '[]' WHERE owner = 'cy'");
+	assert_int_equal(webhook_store_list(here.db, NULL, 0, 2, &rows, &len, &more), RC_OK);
+	assert_int_equal(len, 2);
+	assert_true(more);
+	assert_string_equal(rows[0].owner, "ann");
+	assert_string_equal(rows[1].owner, "bob");
+	assert_true(rows[1].readable && rows[1].enabled);
+	webhook_list_free(rows, len);
+	assert_int_equal(webhook_store_list(here.db, "bob", 3, 2, &rows, &len, &more), RC_OK);
+	assert_int_equal(len, 1);
+	assert_false(more);
+	assert_false(rows[0].readable);
+	webhook_list_free(rows, len);
+}
+
+static void an_endpoint_goes_with_its_messages(void **state)
+{
+	struct webhook_row row;
+
+	(void)state;
+	put("ann", URL);
+	put("bob", URL);
+	told_job("ann");
+	told_job("bob");
+	assert_int_equal(webhook_store_delete(here.db, "ann", 3), RC_OK);
+	assert_int_equal(webhook_store_delete(here.db, "ann", 3), RC_NOT_FOUND);
+	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_NOT_FOUND);
+	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_NOT_FOUND);
+	assert_string_equal(raw_text("SELECT GROUP_CONCAT(owner) FROM outbox"), "bob");
+}
+
+static void a_purged_job_leaves_no_message(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_SUCCEEDED });
+	uint64_t purged;
+
+	(void)state;
+	put("ann", URL);
+	tell(&job);
+	told_job("ann");
+	raw_run(here.raw, "UPDATE jobs SET id = CONCAT(X'0001', SUBSTR(id, 3)), updated_at = '2001-01-01' WHERE id = %s", x(&job));
+	raw_run(here.raw, "UPDATE outbox SET job_id = CONCAT(X'0001', SUBSTR(job_id, 3)) WHERE job_id = %s", x(&job));
+	assert_int_equal(job_store_purge_rows(here.db, 86400, &purged), RC_OK);
+	assert_int_equal(purged, 1);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
+}
+
+#define CREW 4
+#define MESSAGES 60
+
+struct haul {
+	size_t taken[CREW];
+	enum rc rc[CREW];
+};
+
+static void take_until_empty(struct db *db, size_t index, void *arg)
+{
+	struct haul *haul = arg;
+	struct outbox_list messages;
+
+	for (int empty = 0; empty < 3 && haul->rc[index] == RC_OK;) {
+		haul->rc[index] = outbox_take(db, 4, &messages);
+		empty += messages.len == 0;
+		for (size_t i = 0; i < messages.len && haul->rc[index] == RC_OK; i++)
+			haul->rc[index] = outbox_delivered(db, &messages.list[i].event.id);
+		haul->taken[index] += messages.len;
+		outbox_list_free(&messages);
+	}
+}
+
+static void many_pollers_take_each_message_once(void **state)
+{
+	struct haul haul = { 0 };
+	size_t taken = 0;
+
+	(void)state;
+	put("ann", URL);
+	for (int i = 0; i < MESSAGES; i++)
+		told_job("ann");
+	crew_run(CREW, take_until_empty, &haul);
+	for (size_t i = 0; i < CREW; i++) {
+		assert_int_equal(haul.rc[i], RC_OK);
+		taken += haul.taken[i];
+	}
+	assert_int_equal(taken + raw_number("SELECT COUNT(*) FROM outbox"), MESSAGES);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE tries > 0"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_message_is_written_for_the_states_that_are_told),
+		TEST(nothing_is_written_where_nobody_listens),
+		TEST(a_change_that_is_rolled_back_tells_nobody),
+		TEST(a_message_is_told_as_it_was_then),
+		TEST(who_has_taken_a_message_holds_it_for_a_while),
+		TEST(a_delivered_message_is_gone_and_a_given_up_one_stays),
+		TEST(at_most_as_many_are_taken_as_asked_for),
+		TEST(an_endpoint_that_is_gone_is_disabled_and_its_messages_wait),
+		TEST(the_old_address_cannot_disable_the_new_one),
+		TEST(a_message_without_a_way_is_not_handed_out),
+		TEST(the_endpoints_are_listed_a_page_at_a_time),
+		TEST(an_endpoint_goes_with_its_messages),
+		TEST(a_purged_job_leaves_no_message),
+		TEST(many_pollers_take_each_message_once),
+	};
+
+	return cmocka_run_group_tests_name("outbox", tests, testdb_open, testdb_close);
+}
