@@ -11,7 +11,7 @@ RUN_PACKAGES=(
 	mariadb-server-core mariadb-client-core nginx spawn-fcgi multiwatch curl
 )
 # shellcheck disable=SC2034
-CHECK_PACKAGES=(clang libclang-rt-14-dev libcmocka-dev bats jq shellcheck)
+CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin)
 
 PACKAGES_SCRIPT=${BASH_SOURCE[0]}
 

@@ -301,6 +301,10 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 		else
 			errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
+		if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
+			give_up_id(d, "an attempt can't be settled at all");
+			return true;	/* left to the lease that ends */
+		}
 	}
 	if (rc == RC_OK)
 		log_settled(errand, verdict);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
 # Faults that others have met, as requests through nginx: keys and payloads (A), concurrency and the database (B).
 
 load stack
@@ -149,7 +150,7 @@ rejected() {
 }
 
 @test "A08 integers past 64 bits stay apart, and the provider gets the digits that were sent" {
-	local digits result
+	local digits
 
 	conflict k-a08 '{"n":18446744073709551616}' '{"n":18446744073709551617}'
 	conflict k-a08b '{"n":9007199254740992}' '{"n":9007199254740993}' '{"n":9007199254740992.0000000000000000001}'

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
 # Faults that others have met (D): the road from the client through nginx and FastCGI to a worker.
 
 load stack

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # the stack's words and variables come from stack.bash
+# shellcheck shell=bash disable=SC2034,SC2154 # the stack's words and variables come from stack.bash, or go to a test
 # More words for the tests at the front door. `load stack`, then `load front`.
 
 # no COMMAND...: fails if it succeeds. (A bare `! command` fails no test.)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
 # The HTTP contract, answer by answer, as a client of nginx sees it.
 
 load stack
@@ -90,7 +91,7 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 
 # Each row: status, problem, what is sent in place of a good key header, what it is called here.
 @test "create: what isn't a key, and what is the same key" {
-	local row long255 long256
+	local long255 long256
 
 	long255=$(printf 'k%.0s' $(seq 255)) long256=${long255}k
 	while IFS='|' read -r want problem header; do
@@ -538,7 +539,7 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 }
 
 @test "lists: attempts by state and races, page by page" {
-	local cursor='' n=0
+	local cursor=''
 
 	doubt list-1; local one=$attempt
 	doubt list-2; local two=$attempt

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
 # The seed contract, word for word, with real processes on both sides of nginx.
 
 load stack
