@@ -15,12 +15,14 @@
 enum member { OUTCOME, RESULT, ERROR_TEXT, NOTE, PROVIDER, MEMBER__MAX };
 
 static const char *const member_names[MEMBER__MAX] = {
-	[OUTCOME] = "outcome", [RESULT] = "result", [ERROR_TEXT] = "error", [NOTE] = "note", [PROVIDER] = "provider",
+	[OUTCOME] = "outcome", [RESULT] = "result",	[ERROR_TEXT] = "error",
+	[NOTE] = "note",       [PROVIDER] = "provider",
 };
 
 /* A body being read: its members, and room for the strings that the store wants with a NUL. */
 struct reading {
-	const struct json_value *members[MEMBER__MAX];	/* NULL: left out, or null where that means the same */
+	const struct json_value
+		*members[MEMBER__MAX]; /* NULL: left out, or null where that means the same */
 	struct flaws flaws;
 	char error[ERROR_MAX_BYTES + 1];
 	char note[NOTE_MAX_BYTES + 1];
@@ -71,8 +73,10 @@ static bool has_control(const char *text, size_t len, const char *but)
 	return false;
 }
 
-/* Copies a string member and returns the copy, or NULL where it is left out or wrong. `but`: controls it may hold. */
-static const char *read_text(struct reading *r, enum member member, char *out, size_t max, const char *but)
+/* Copies a string member and returns the copy, or NULL where it is left out or wrong. `but`:
+ * controls it may hold. */
+static const char *read_text(struct reading *r, enum member member, char *out, size_t max,
+			     const char *but)
 {
 	const struct json_value *v = r->members[member];
 
@@ -109,14 +113,15 @@ static void refuse_body(struct reply *reply, const struct reading *r)
 	reply_add_flaws(reply, &r->flaws);
 }
 
-static void request_attempt(const struct api *api, const struct call *call, const char *provider, struct reply *reply)
+static void request_attempt(const struct api *api, const struct call *call, const char *provider,
+			    struct reply *reply)
 {
 	struct job job = { 0 };
 	struct id attempt_id = { { 0 } };
 	enum changed changed;
 
-	changed = job_store_request_attempt(api->db, &call->who, &call->id, provider, &call->if_match, &job,
-					    &attempt_id);
+	changed = job_store_request_attempt(api->db, &call->who, &call->id, provider,
+					    &call->if_match, &job, &attempt_id);
 	answer_changed(reply, changed, 202, &job, &attempt_id);
 	if (changed == CHANGED_DONE)
 		reply->retry_after_s = job_retry_hint_s(&job, clock_real_us());
@@ -187,7 +192,9 @@ static bool read_word(struct reading *r, const struct call *call, struct word *w
 	if (!find_members(r, call->body, (1u << MEMBER__MAX) - 1))
 		return false;
 	outcome = read_outcome(r);
-	*word_out = (struct word){ .attempt_id = call->id, .by = BY_OPERATOR, .delay_ms = -1, .retry_after_ms = -1 };
+	*word_out = (struct word){
+		.attempt_id = call->id, .by = BY_OPERATOR, .delay_ms = -1, .retry_after_ms = -1
+	};
 	word_out->note = read_text(r, NOTE, r->note, NOTE_MAX_BYTES, "\t\n\r");
 	word_out->detail = read_text(r, ERROR_TEXT, r->error, ERROR_MAX_BYTES, "");
 	word_out->provider = read_provider(r);

@@ -35,7 +35,8 @@ static const char *read_bearer(const char *token, struct caller *caller)
 	while (len > 0 && (token[len - 1] == ' ' || token[len - 1] == '\t'))
 		len--;
 	if (len > AUTH_TOKEN_MAX || !token_valid(token, len))
-		return "The bearer token can't be one: 1 to 512 characters of A-Z, a-z, 0-9 and -._~+/, then any =.";
+		return "The bearer token can't be one: 1 to 512 characters of A-Z, a-z, 0-9 and "
+		       "-._~+/, then any =.";
 	caller->has_token = true;
 	digest_sha256(token, len, caller->token_sha256);
 	return NULL;

@@ -12,8 +12,8 @@ static bool signed_by_us(const struct api *api, const struct call *call)
 	bool good = false;
 
 	for (size_t i = 0; i < api->keyring.len; i++)
-		good |= callback_signed_by(api->keyring.keys[i].bytes, api->keyring.keys[i].len, &call->id, call->name,
-					   call->name_len);
+		good |= callback_signed_by(api->keyring.keys[i].bytes, api->keyring.keys[i].len,
+					   &call->id, call->name, call->name_len);
 	return good;
 }
 
@@ -31,20 +31,13 @@ static void answer_accepted(struct reply *reply, const char *why_not)
 static void answer_verdict(struct reply *reply, enum settled verdict)
 {
 	switch (verdict) {
-	case SETTLED_MADE:
-		answer_accepted(reply, NULL);
-		return;
-	case SETTLED_LOST:
-		answer_accepted(reply, "the job was settled otherwise");
-		return;
+	case SETTLED_MADE: answer_accepted(reply, NULL); return;
+	case SETTLED_LOST: answer_accepted(reply, "the job was settled otherwise"); return;
 	case SETTLED_REPEATED:
 	case SETTLED_LATE:
-	case SETTLED_REFUSED:
-		answer_accepted(reply, "the attempt had ended");
-		return;
+	case SETTLED_REFUSED: answer_accepted(reply, "the attempt had ended"); return;
 	case SETTLED_NO_SUCH_ATTEMPT:
-	case SETTLED__MAX:
-		break;
+	case SETTLED__MAX: break;
 	}
 	reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such attempt.");
 }
@@ -70,7 +63,8 @@ static struct word word_of(const struct attempt *attempt, const struct outcome *
 	};
 }
 
-static void settle(const struct api *api, const struct attempt *attempt, const struct outcome *outcome, struct reply *reply)
+static void settle(const struct api *api, const struct attempt *attempt,
+		   const struct outcome *outcome, struct reply *reply)
 {
 	struct word word = word_of(attempt, outcome);
 	enum settled verdict;
@@ -90,7 +84,9 @@ static void take_word(const struct api *api, const struct call *call, const stru
 	enum rc rc = callback_read(def, request->body, request->body_len, &outcome);
 
 	if (rc == RC_INVALID) {
-		reply_problem(reply, PROBLEM_NOT_FOUND, "The provider's row is gone, and the body isn't in onejob's own form.");
+		reply_problem(
+			reply, PROBLEM_NOT_FOUND,
+			"The provider's row is gone, and the body isn't in onejob's own form.");
 	} else if (rc != RC_OK) {
 		answer_unavailable(reply);
 	} else {

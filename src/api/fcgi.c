@@ -1,11 +1,12 @@
 /* fcgi.c: the only file that knows libfcgi.
  *
- * Connections are accepted here and handed to libfcgi as it finds a kept connection: open, with its descriptor in the
- * request. So each passes the gate first (see gate.h), and libfcgi never waits in an accept of its own.
+ * Connections are accepted here and handed to libfcgi as it finds a kept connection: open, with its
+ * descriptor in the request. So each passes the gate first (see gate.h), and libfcgi never waits in
+ * an accept of its own.
  *
- * The wait is one epoll a worker: the listening socket with EPOLLEXCLUSIVE, so that a connection wakes one worker and
- * not all, and a signalfd. Signals stay blocked, so none can slip in between a check and the wait, and none interrupts
- * a request. */
+ * The wait is one epoll a worker: the listening socket with EPOLLEXCLUSIVE, so that a connection
+ * wakes one worker and not all, and a signalfd. Signals stay blocked, so none can slip in between a
+ * check and the wait, and none interrupts a request. */
 #include "api/fcgi.h"
 
 #include <errno.h>
@@ -26,26 +27,27 @@
 #include "api/route.h"
 #include "base/log.h"
 
-#define IDLE_MS 10000			/* an idle worker looks after its database connection this often */
-#define TRANSFER_WAIT_S 30		/* between two bytes of a body or an answer */
-#define HEAD_WAIT_MS 5000		/* how long a connection may take to bring its parameters */
-#define PAUSE_MS 1000			/* out of descriptors or memory */
+#define IDLE_MS 10000	   /* an idle worker looks after its database connection this often */
+#define TRANSFER_WAIT_S 30 /* between two bytes of a body or an answer */
+#define HEAD_WAIT_MS 5000  /* how long a connection may take to bring its parameters */
+#define PAUSE_MS 1000	   /* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
-#define BODY_KEPT_BYTES (1u << 20)	/* a larger buffer is given back after the request */
-#define DRAIN_MAX_BYTES (8u << 20)	/* past the limit: read and dropped, so that the answer reaches the client */
+#define BODY_KEPT_BYTES (1u << 20) /* a larger buffer is given back after the request */
+#define DRAIN_MAX_BYTES                                                                            \
+	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
 struct worker {
 	const struct api *api;
 	FCGX_Request fcgi;
 	struct reply reply;
-	unsigned char *head;	/* GATE_MAX_BYTES */
+	unsigned char *head; /* GATE_MAX_BYTES */
 	char *body;
 	size_t body_size;
 	int listen_fd;
 	int signal_fd;
 	int epoll_fd;
 	bool unix_socket;
-	bool reachable;		/* the database, when it was last looked after */
+	bool reachable; /* the database, when it was last looked after */
 };
 
 static bool watch(struct worker *w, int fd, uint32_t events)
@@ -60,7 +62,8 @@ static bool is_unix_socket(int fd)
 	struct sockaddr_storage address;
 	socklen_t len = sizeof address;
 
-	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 && address.ss_family == AF_UNIX;
+	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
+	       address.ss_family == AF_UNIX;
 }
 
 static int block_signals(void)
@@ -71,7 +74,7 @@ static int block_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGUSR1);
-	signal(SIGPIPE, SIG_IGN);	/* a peer that is gone is an error of write, not the end */
+	signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an error of write, not the end */
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
 		return -1;
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -89,8 +92,8 @@ static bool open_worker(struct worker *w, const struct api *api, int listen_fd)
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 && flags >= 0 &&
 	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
-	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE) && FCGX_Init() == 0 &&
-	       FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
+	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE) &&
+	       FCGX_Init() == 0 && FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
 }
 
 static void close_worker(struct worker *w)
@@ -130,7 +133,8 @@ static bool drain(FCGX_Stream *in)
 	return false;
 }
 
-/* Reads to the end of the stream, at most one byte past the limit; *len_out: how many bytes came. False: no memory. */
+/* Reads to the end of the stream, at most one byte past the limit; *len_out: how many bytes came.
+ * False: no memory. */
 static bool fill(struct worker *w, size_t first, size_t limit, size_t *len_out)
 {
 	size_t len = 0;
@@ -147,14 +151,15 @@ static bool fill(struct worker *w, size_t first, size_t limit, size_t *len_out)
 }
 
 /* Throws away what is left. */
-static bool refuse_body(struct worker *w, struct request *request, size_t len, enum body_state state)
+static bool refuse_body(struct worker *w, struct request *request, size_t len,
+			enum body_state state)
 {
 	request_take_body(request, "", len, state);
 	return drain(w->fcgi.in);
 }
 
-/* Reads the body to its end: one byte more than announced is asked for, because only the end of the stream says that
- * the socket holds nothing more. Returns whether it was read to its end. */
+/* Reads the body to its end: one byte more than announced is asked for, because only the end of the
+ * stream says that the socket holds nothing more. Returns whether it was read to its end. */
 static bool read_body(struct worker *w, struct request *request)
 {
 	const size_t limit = w->api->max_body_bytes;
@@ -192,12 +197,14 @@ static void serve_one(struct worker *w)
 	whole = read_body(w, &request);
 	route_answer(w->api, &request, &w->reply);
 	send_reply(w);
-	/* Without this libfcgi waits until the web server has closed. A close with bytes unread would reset the
-	 * connection and swallow the answer, so it is for requests that were read to the end. */
+	/* Without this libfcgi waits until the web server has closed. A close with bytes unread
+	 * would reset the connection and swallow the answer, so it is for requests that were read
+	 * to the end. */
 	if (whole && w->unix_socket)
 		FCGX_Detach(&w->fcgi);
 	FCGX_Finish_r(&w->fcgi);
-	/* A connection that the web server wants to keep is closed: while this worker sat on it, others would wait. */
+	/* A connection that the web server wants to keep is closed: while this worker sat on it,
+	 * others would wait. */
 	if (w->fcgi.ipcFd >= 0)
 		FCGX_Free(&w->fcgi, 1);
 	if (w->body_size > BODY_KEPT_BYTES) {
@@ -225,7 +232,8 @@ static void take_connection(struct worker *w, int fd)
 	}
 	limit_waits(fd);
 	w->fcgi.ipcFd = fd;
-	w->fcgi.keepConnection = 1;	/* so that libfcgi goes on with it; what the request says comes after */
+	w->fcgi.keepConnection =
+		1; /* so that libfcgi goes on with it; what the request says comes after */
 	if (FCGX_Accept_r(&w->fcgi) == 0)
 		serve_one(w);
 }
@@ -241,10 +249,9 @@ static bool accept_one(struct worker *w)
 		return true;
 	}
 	switch (errno) {
-	case EAGAIN:	/* another worker took it, or its client has gone */
+	case EAGAIN: /* another worker took it, or its client has gone */
 	case EINTR:
-	case ECONNABORTED:
-		return true;
+	case ECONNABORTED: return true;
 	case EMFILE:
 	case ENFILE:
 	case ENOBUFS:
@@ -252,9 +259,7 @@ static bool accept_one(struct worker *w)
 		log_error("api.accept", "error=\"%s\" pause_ms=%d", strerror(errno), PAUSE_MS);
 		poll(&p, 1, PAUSE_MS);
 		return true;
-	default:
-		log_error("api.accept", "error=\"%s\"", strerror(errno));
-		return false;
+	default: log_error("api.accept", "error=\"%s\"", strerror(errno)); return false;
 	}
 }
 
@@ -274,7 +279,8 @@ static int wait_for_work(struct worker *w)
 	return count > 0;
 }
 
-/* Connects before somebody has to wait for it. Without a database it goes on: requests are answered 503 meanwhile. */
+/* Connects before somebody has to wait for it. Without a database it goes on: requests are answered
+ * 503 meanwhile. */
 static void look_after_database(struct worker *w)
 {
 	bool reachable = db_ready(w->api->db) == RC_OK;

@@ -17,7 +17,7 @@
 struct pair {
 	uint32_t lengths[2];	/* of name and value */
 	unsigned int which;	/* the length being read; 2: both are known */
-	unsigned int bytes_due;	/* of a length in four bytes */
+	unsigned int bytes_due; /* of a length in four bytes */
 	size_t content_due;
 };
 
@@ -52,13 +52,15 @@ static bool take_byte(struct pair *pair, unsigned char byte)
 
 static bool is_begin(const unsigned char *record, size_t content)
 {
-	return record[0] == 1 && record[1] == TYPE_BEGIN && (record[2] || record[3]) && content == 8 &&
-	       record[HEADER_BYTES] == 0 && record[HEADER_BYTES + 1] == ROLE_RESPONDER;
+	return record[0] == 1 && record[1] == TYPE_BEGIN && (record[2] || record[3]) &&
+	       content == 8 && record[HEADER_BYTES] == 0 &&
+	       record[HEADER_BYTES + 1] == ROLE_RESPONDER;
 }
 
 static bool is_params(const unsigned char *record, const unsigned char *begin)
 {
-	return record[0] == 1 && record[1] == TYPE_PARAMS && record[2] == begin[2] && record[3] == begin[3];
+	return record[0] == 1 && record[1] == TYPE_PARAMS && record[2] == begin[2] &&
+	       record[3] == begin[3];
 }
 
 enum gate gate_check(const unsigned char *bytes, size_t len)
@@ -78,7 +80,7 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 
 		if (!is_params(record, bytes))
 			return GATE_BAD;
-		if (content == 0)	/* the end, which must not cut a pair */
+		if (content == 0) /* the end, which must not cut a pair */
 			return pair.which == 0 && pair.bytes_due == 0 ? GATE_GOOD : GATE_BAD;
 		for (size_t i = 0; i < here; i++)
 			if (!take_byte(&pair, record[HEADER_BYTES + i]))
@@ -88,8 +90,8 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 	return len < GATE_MAX_BYTES ? GATE_MORE : GATE_BAD;
 }
 
-/* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is looked at again
- * every millisecond. It almost never does: web servers write it in one go. */
+/* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is
+ * looked at again every millisecond. It almost never does: web servers write it in one go. */
 bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
 {
 	const int64_t until = clock_monotonic_ms() + wait_ms;
@@ -111,6 +113,7 @@ bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
 			awaited = POLLRDHUP;
 		p.events = awaited;
 		if (poll(&p, 1, len > 0 ? 1 : wait_ms) > 0)
-			gone = (p.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;	/* all that comes is here */
+			gone = (p.revents & (POLLHUP | POLLRDHUP | POLLERR)) !=
+			       0; /* all that comes is here */
 	}
 }

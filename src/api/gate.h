@@ -1,28 +1,29 @@
 /* gate.h: looks at the head of a FastCGI request before libfcgi does.
  *
- * libfcgi ends the whole process where a parameter's announced length can't be allocated. So the records up to the end
- * of the parameters are looked at first, without taking them off the socket: what doesn't add up ends that connection
- * only. */
+ * libfcgi ends the whole process where a parameter's announced length can't be allocated. So the
+ * records up to the end of the parameters are looked at first, without taking them off the socket:
+ * what doesn't add up ends that connection only. */
 #ifndef API_GATE_H
 #define API_GATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GATE_MAX_BYTES 131072	/* of BEGIN_REQUEST and parameters; web servers bound headers well below */
+#define GATE_MAX_BYTES                                                                             \
+	131072 /* of BEGIN_REQUEST and parameters; web servers bound headers well below */
 
 enum gate {
-	GATE_MORE,	/* the parameters end in what hasn't arrived yet */
+	GATE_MORE, /* the parameters end in what hasn't arrived yet */
 	GATE_GOOD,
-	GATE_BAD,	/* no responder's request, or lengths that don't add up */
+	GATE_BAD, /* no responder's request, or lengths that don't add up */
 	GATE__MAX
 };
 
 /* One BEGIN_REQUEST of a responder, then PARAMS records up to an empty one, all of one request. */
 enum gate gate_check(const unsigned char *bytes, size_t len);
 
-/* Waits until the head of a request has arrived on a connected socket. False: it is bad, the peer has gone, or
- * `wait_ms` have passed. `scratch` has GATE_MAX_BYTES. */
+/* Waits until the head of a request has arrived on a connected socket. False: it is bad, the peer
+ * has gone, or `wait_ms` have passed. `scratch` has GATE_MAX_BYTES. */
 bool gate_wait(int fd, unsigned char *scratch, int wait_ms);
 
 #endif

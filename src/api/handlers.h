@@ -20,23 +20,25 @@ struct api {
 	struct db *db;
 	uint32_t max_body_bytes;
 	bool trust_owner;
-	struct keyring keyring;	/* verifies callbacks */
+	struct keyring keyring; /* verifies callbacks */
 };
 
-/* One request on its way. What its route asks for has been read and checked before the handler runs. */
+/* One request on its way. What its route asks for has been read and checked before the handler
+ * runs. */
 struct call {
 	const struct request *request;
-	struct caller caller;		/* as the request says; an open route has none */
-	struct identity who;		/* as the database says; not for a route whose statement checks the caller */
-	bool checked;			/* the database has been asked about the caller */
-	struct id id;			/* {id} of the path */
-	const char *name;		/* {name} of the path, inside the request */
+	struct caller caller; /* as the request says; an open route has none */
+	struct identity
+		who;  /* as the database says; not for a route whose statement checks the caller */
+	bool checked; /* the database has been asked about the caller */
+	struct id id; /* {id} of the path */
+	const char *name; /* {name} of the path, inside the request */
 	size_t name_len;
 	struct idempotency_key key;
 	struct if_match if_match;
 	struct json_doc *doc;
-	const struct json_value *body;	/* NULL: there was none */
-	char traceparent[TRACEPARENT_LEN + 1];	/* "": none, or none that is valid */
+	const struct json_value *body;	       /* NULL: there was none */
+	char traceparent[TRACEPARENT_LEN + 1]; /* "": none, or none that is valid */
 };
 
 typedef void handler_fn(const struct api *api, struct call *call, struct reply *reply);
@@ -51,11 +53,13 @@ handler_fn health_live, health_ready, problems_index, problems_page;
 void answer_unavailable(struct reply *reply);
 void answer_unauthorized(struct reply *reply, bool token_was_bad, const char *detail);
 
-/* What a change to a job came to. `attempt`: the one in doubt, or NULL. `status` is that of CHANGED_DONE. */
+/* What a change to a job came to. `attempt`: the one in doubt, or NULL. `status` is that of
+ * CHANGED_DONE. */
 void answer_changed(struct reply *reply, enum changed changed, int status, const struct job *job,
 		    const struct id *attempt_id);
 
-/* {id} -> the answer for an empty body or {}: false when the body has members, which are named in a 422. */
+/* {id} -> the answer for an empty body or {}: false when the body has members, which are named in a
+ * 422. */
 bool body_is_empty(const struct call *call, struct reply *reply);
 
 #endif

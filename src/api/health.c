@@ -1,5 +1,5 @@
-/* health.c: is this process up, can it work; and the pages of the problem types. No token: the web server bounds
- * them. */
+/* health.c: is this process up, can it work; and the pages of the problem types. No token: the web
+ * server bounds them. */
 #include "api/handlers.h"
 #include "store/migrate.h"
 
@@ -13,16 +13,12 @@ void health_live(const struct api *api, struct call *call, struct reply *reply)
 static const char *schema_flaw(enum schema verdict)
 {
 	switch (verdict) {
-	case SCHEMA_CURRENT:
-		return NULL;
-	case SCHEMA_OLDER:
-		return "The schema is older than this program: run `onejob migrate`.";
-	case SCHEMA_NEWER:
-		return "The schema is newer than this program.";
+	case SCHEMA_CURRENT: return NULL;
+	case SCHEMA_OLDER: return "The schema is older than this program: run `onejob migrate`.";
+	case SCHEMA_NEWER: return "The schema is newer than this program.";
 	case SCHEMA_CHANGED:
 		return "A migration that was applied isn't the one that this program carries.";
-	case SCHEMA__MAX:
-		break;
+	case SCHEMA__MAX: break;
 	}
 	return "The schema can't be told.";
 }
@@ -59,5 +55,6 @@ void problems_page(const struct api *api, struct call *call, struct reply *reply
 	if (row)
 		problem_page(row, reply_plain(reply, 200));
 	else
-		reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such problem type; /problems lists them.");
+		reply_problem(reply, PROBLEM_NOT_FOUND,
+			      "There is no such problem type; /problems lists them.");
 }

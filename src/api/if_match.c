@@ -8,8 +8,8 @@
 #include "core/view.h"
 
 struct tag {
-	const char *text;	/* the opening quote */
-	size_t len;		/* quotes included */
+	const char *text; /* the opening quote */
+	size_t len;	  /* quotes included */
 	bool weak;
 };
 

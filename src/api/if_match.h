@@ -7,8 +7,8 @@
 #include "api/request.h"
 #include "store/job_store.h"
 
-/* If-Match, all its lines as one list. A tag that is weak or none of ours matches nothing and is left out. False: it
- * can't be read, or more than 8 tags could match. */
+/* If-Match, all its lines as one list. A tag that is weak or none of ours matches nothing and is
+ * left out. False: it can't be read, or more than 8 tags could match. */
 bool if_match_read(const struct request *request, struct if_match *out);
 
 /* If-None-Match holds this ETag (weak comparison) or "*". One that can't be read holds nothing. */

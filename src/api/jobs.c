@@ -27,7 +27,8 @@ static void refuse_target(struct reply *reply, const char *member, const char *d
 	flaws_release(&flaws);
 }
 
-static void refuse_key(struct reply *reply, enum problem problem, const char *detail, const struct job *job)
+static void refuse_key(struct reply *reply, enum problem problem, const char *detail,
+		       const struct job *job)
 {
 	reply_problem(reply, problem, "%s", detail);
 	reply_add_job_id(reply, &job->id);
@@ -46,13 +47,17 @@ static void answer_created(struct reply *reply, enum created created, const stru
 		reply->replayed = true;
 		return;
 	case CREATED_KEY_REUSED:
-		refuse_key(reply, PROBLEM_KEY_REUSED, "The key stands for another intent; that one is unchanged.", job);
+		refuse_key(reply, PROBLEM_KEY_REUSED,
+			   "The key stands for another intent; that one is unchanged.", job);
 		return;
 	case CREATED_INTENT_CANCELLED:
-		refuse_key(reply, PROBLEM_INTENT_CANCELLED, "The key was cancelled before this create arrived.", job);
+		refuse_key(reply, PROBLEM_INTENT_CANCELLED,
+			   "The key was cancelled before this create arrived.", job);
 		return;
 	case CREATED_NO_SUCH_CALLER:
-		answer_unauthorized(reply, true, "The bearer token is unknown, has expired, or is another owner's.");
+		answer_unauthorized(
+			reply, true,
+			"The bearer token is unknown, has expired, or is another owner's.");
 		return;
 	case CREATED_NO_SUCH_PROVIDER:
 		refuse_target(reply, "provider", "there is no provider of this name");
@@ -61,23 +66,25 @@ static void answer_created(struct reply *reply, enum created created, const stru
 		refuse_target(reply, "contract", "there is no contract of this name");
 		return;
 	case CREATED_TOO_LARGE:
-		reply_problem(reply, PROBLEM_BODY_TOO_LARGE, "The database takes no value of this size.");
+		reply_problem(reply, PROBLEM_BODY_TOO_LARGE,
+			      "The database takes no value of this size.");
 		return;
 	case CREATED_NOT_STORED:
-	case CREATED__MAX:
-		break;
+	case CREATED__MAX: break;
 	}
 	answer_unavailable(reply);
 }
 
-static void create(const struct api *api, struct call *call, const struct intent *intent, struct reply *reply)
+static void create(const struct api *api, struct call *call, const struct intent *intent,
+		   struct reply *reply)
 {
 	const char *traceparent = call->traceparent[0] ? call->traceparent : NULL;
 	struct id id = clock_id();
 	struct job job = { 0 };
 	enum created created;
 
-	created = job_store_create(api->db, &call->caller, &call->key, intent, &id, clock_real_us(), traceparent, &job);
+	created = job_store_create(api->db, &call->caller, &call->key, intent, &id, clock_real_us(),
+				   traceparent, &job);
 	call->checked = true;
 	answer_created(reply, created, &job);
 	job_release(&job);
@@ -124,7 +131,9 @@ void jobs_get(const struct api *api, struct call *call, struct reply *reply)
 	if (rc == RC_OK)
 		answer_job(call, reply, &job);
 	else if (rc == RC_INVALID)
-		answer_unauthorized(reply, true, "The bearer token is unknown, has expired, or is another owner's.");
+		answer_unauthorized(
+			reply, true,
+			"The bearer token is unknown, has expired, or is another owner's.");
 	else if (rc == RC_NOT_FOUND)
 		reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such job, or it isn't yours.");
 	else
@@ -148,7 +157,8 @@ static const char *read_filter(const struct query_member *query, struct job_filt
 	const char *wrong = NULL;
 
 	filter->has_state = query[BY_STATE].given;
-	if (filter->has_state && !job_state_parse(query[BY_STATE].value, query[BY_STATE].len, &filter->state))
+	if (filter->has_state &&
+	    !job_state_parse(query[BY_STATE].value, query[BY_STATE].len, &filter->state))
 		return "state";
 	wrong = read_name(&query[BY_CONTRACT], &filter->contract);
 	if (!wrong)
@@ -167,7 +177,8 @@ static const char *read_filter(const struct query_member *query, struct job_filt
 	return NULL;
 }
 
-static void list(const struct api *api, const struct call *call, const struct job_filter *filter, struct reply *reply)
+static void list(const struct api *api, const struct call *call, const struct job_filter *filter,
+		 struct reply *reply)
 {
 	char cursor[CURSOR_MAX + 1];
 	struct job *jobs = NULL;
@@ -188,11 +199,12 @@ static void list(const struct api *api, const struct call *call, const struct jo
 void jobs_list(const struct api *api, struct call *call, struct reply *reply)
 {
 	struct query_member query[JOB_QUERY__MAX] = {
-		[BY_STATE] = { .name = "state" },   [BY_CONTRACT] = { .name = "contract" },
+		[BY_STATE] = { .name = "state" },	[BY_CONTRACT] = { .name = "contract" },
 		[BY_PROVIDER] = { .name = "provider" }, [LIMIT] = { .name = "limit" },
-		[CURSOR] = { .name = "cursor" },    [BY_OWNER] = { .name = "owner" },
+		[CURSOR] = { .name = "cursor" },	[BY_OWNER] = { .name = "owner" },
 	};
-	size_t known = call->who.role == ROLE_OPERATOR ? JOB_QUERY__MAX : BY_OWNER;	/* a user has one owner only */
+	size_t known = call->who.role == ROLE_OPERATOR ? JOB_QUERY__MAX
+						       : BY_OWNER; /* a user has one owner only */
 	struct job_filter filter = { .limit = 0 };
 	char detail[QUERY_DETAIL_MAX];
 	const char *wrong;
@@ -203,7 +215,8 @@ void jobs_list(const struct api *api, struct call *call, struct reply *reply)
 	}
 	wrong = read_filter(query, &filter);
 	if (wrong)
-		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: %s has a value that it can't have.", wrong);
+		reply_problem(reply, PROBLEM_INVALID_QUERY,
+			      "Query: %s has a value that it can't have.", wrong);
 	else
 		list(api, call, &filter, reply);
 }
@@ -228,7 +241,8 @@ void jobs_cancel_key(const struct api *api, struct call *call, struct reply *rep
 
 	if (!body_is_empty(call, reply))
 		return;
-	changed = job_store_cancel_key(api->db, &call->who, &call->key, &tombstone, clock_real_us(), &job);
+	changed = job_store_cancel_key(api->db, &call->who, &call->key, &tombstone, clock_real_us(),
+				       &job);
 	answer_changed(reply, changed, 200, &job, NULL);
 	job_release(&job);
 }

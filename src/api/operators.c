@@ -26,7 +26,8 @@ static bool read_page(const struct call *call, size_t known, struct page *page, 
 	*page = (struct page){ .query = { [LIMIT] = { .name = "limit" },
 					  [CURSOR] = { .name = "cursor" },
 					  [STATE] = { .name = "state" } } };
-	if (!query_read(call->request->query, call->request->query_len, page->query, known, detail)) {
+	if (!query_read(call->request->query, call->request->query_len, page->query, known,
+			detail)) {
 		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: %s.", detail);
 		return false;
 	}
@@ -41,7 +42,8 @@ static bool read_id_cursor(const struct page *page, struct id *before, struct re
 {
 	if (!page->query[CURSOR].given || cursor_to_id(&page->query[CURSOR], before))
 		return true;
-	reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: cursor is none that was given out here.");
+	reply_problem(reply, PROBLEM_INVALID_QUERY,
+		      "Query: cursor is none that was given out here.");
 	return false;
 }
 
@@ -56,15 +58,18 @@ void attempts_list(const struct api *api, struct call *call, struct reply *reply
 	size_t len = 0;
 	bool more = false;
 
-	if (!read_page(call, LIST_QUERY__MAX, &page, reply) || !read_id_cursor(&page, &before, reply))
+	if (!read_page(call, LIST_QUERY__MAX, &page, reply) ||
+	    !read_id_cursor(&page, &before, reply))
 		return;
 	by_state = &page.query[STATE];
 	if (by_state->given && !attempt_state_parse(by_state->value, by_state->len, &state)) {
-		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: state is no state of an attempt.");
+		reply_problem(reply, PROBLEM_INVALID_QUERY,
+			      "Query: state is no state of an attempt.");
 		return;
 	}
-	if (attempt_store_list(api->db, by_state->given, state, page.query[CURSOR].given ? &before : NULL, page.limit,
-			       &attempts, &len, &more) != RC_OK) {
+	if (attempt_store_list(api->db, by_state->given, state,
+			       page.query[CURSOR].given ? &before : NULL, page.limit, &attempts,
+			       &len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -86,8 +91,8 @@ void races_list(const struct api *api, struct call *call, struct reply *reply)
 
 	if (!read_page(call, STATE, &page, reply) || !read_id_cursor(&page, &before, reply))
 		return;
-	if (race_store_list(api->db, page.query[CURSOR].given ? &before : NULL, page.limit, &races, &len, &more) !=
-	    RC_OK) {
+	if (race_store_list(api->db, page.query[CURSOR].given ? &before : NULL, page.limit, &races,
+			    &len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -124,11 +129,12 @@ void providers_list(const struct api *api, struct call *call, struct reply *repl
 	if (!read_page(call, STATE, &page, reply))
 		return;
 	if (page.query[CURSOR].given && !cursor_to_name(&page.query[CURSOR], after)) {
-		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: cursor is none that was given out here.");
+		reply_problem(reply, PROBLEM_INVALID_QUERY,
+			      "Query: cursor is none that was given out here.");
 		return;
 	}
-	if (provider_store_list(api->db, page.query[CURSOR].given ? after : NULL, page.limit, &rows, &len, &more) !=
-	    RC_OK) {
+	if (provider_store_list(api->db, page.query[CURSOR].given ? after : NULL, page.limit, &rows,
+				&len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -174,7 +180,8 @@ void providers_get(const struct api *api, struct call *call, struct reply *reply
 	provider_row_release(&row);
 }
 
-static void put(const struct api *api, const char *name, const struct provider_def *def, struct reply *reply)
+static void put(const struct api *api, const char *name, const struct provider_def *def,
+		struct reply *reply)
 {
 	struct provider_row row = { .version = 0 };
 	bool is_new = false;
@@ -188,8 +195,8 @@ static void put(const struct api *api, const char *name, const struct provider_d
 
 static void refuse_provider(struct reply *reply, const struct flaws *flaws)
 {
-	reply_problem(reply, PROBLEM_INVALID_PROVIDER, "The definition has %zu flaw%s.", flaws->count,
-		      flaws->count == 1 ? "" : "s");
+	reply_problem(reply, PROBLEM_INVALID_PROVIDER, "The definition has %zu flaw%s.",
+		      flaws->count, flaws->count == 1 ? "" : "s");
 	reply_add_flaws(reply, flaws);
 }
 
@@ -204,7 +211,8 @@ void providers_put(const struct api *api, struct call *call, struct reply *reply
 	if (call->request->body_len > PROVIDER_MAX_BYTES)
 		flaws_add(&flaws, "", NULL, 0, "is larger than %d bytes", PROVIDER_MAX_BYTES);
 	if (!take_name(call, name))
-		flaws_add(&flaws, "", NULL, 0, "the name in the path is none: 1 to 64 of a-z, 0-9, '-', '_' and '.'");
+		flaws_add(&flaws, "", NULL, 0,
+			  "the name in the path is none: 1 to 64 of a-z, 0-9, '-', '_' and '.'");
 	if (flaws.count > 0) {
 		refuse_provider(reply, &flaws);
 		flaws_release(&flaws);
@@ -234,7 +242,8 @@ void providers_delete(const struct api *api, struct call *call, struct reply *re
 	else if (rc == RC_NOT_FOUND)
 		refuse_missing(reply);
 	else if (rc == RC_CONFLICT)
-		reply_problem(reply, PROBLEM_PROVIDER_IN_USE, "A queued job or an open attempt names %s.", name);
+		reply_problem(reply, PROBLEM_PROVIDER_IN_USE,
+			      "A queued job or an open attempt names %s.", name);
 	else
 		answer_unavailable(reply);
 }

@@ -46,7 +46,8 @@ static bool decode(const char *at, const char *end, struct query_member *member)
 	return true;
 }
 
-static struct query_member *find(const char *name, size_t len, struct query_member *members, size_t members_len)
+static struct query_member *find(const char *name, size_t len, struct query_member *members,
+				 size_t members_len)
 {
 	for (size_t i = 0; i < members_len; i++)
 		if (strlen(members[i].name) == len && memcmp(members[i].name, name, len) == 0)
@@ -54,18 +55,22 @@ static struct query_member *find(const char *name, size_t len, struct query_memb
 	return NULL;
 }
 
-/* One name=value. What is quoted in the detail is a name of ours; a stranger's bytes aren't sent back. */
-static bool read_pair(const char *at, const char *end, struct query_member *members, size_t members_len, char *detail)
+/* One name=value. What is quoted in the detail is a name of ours; a stranger's bytes aren't sent
+ * back. */
+static bool read_pair(const char *at, const char *end, struct query_member *members,
+		      size_t members_len, char *detail)
 {
 	const char *equals = memchr(at, '=', (size_t)(end - at));
 	const char *name_end = equals ? equals : end;
 	struct query_member *member = find(at, (size_t)(name_end - at), members, members_len);
 
 	if (!member) {
-		size_t used = (size_t)snprintf(detail, QUERY_DETAIL_MAX, "a member is unknown; known here:");
+		size_t used = (size_t)snprintf(detail, QUERY_DETAIL_MAX,
+					       "a member is unknown; known here:");
 
 		for (size_t i = 0; i < members_len && used < QUERY_DETAIL_MAX; i++)
-			used += (size_t)snprintf(detail + used, QUERY_DETAIL_MAX - used, " %s", members[i].name);
+			used += (size_t)snprintf(detail + used, QUERY_DETAIL_MAX - used, " %s",
+						 members[i].name);
 		return false;
 	}
 	if (member->given) {
@@ -74,7 +79,8 @@ static bool read_pair(const char *at, const char *end, struct query_member *memb
 	}
 	member->given = true;
 	if (!equals || !decode(equals + 1, end, member) || member->len == 0) {
-		snprintf(detail, QUERY_DETAIL_MAX, "%s has no value that can be read", member->name);
+		snprintf(detail, QUERY_DETAIL_MAX, "%s has no value that can be read",
+			 member->name);
 		return false;
 	}
 	return true;

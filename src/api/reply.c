@@ -136,7 +136,8 @@ struct text *reply_plain(struct reply *reply, int status)
 	return &reply->plain;
 }
 
-/* Takes `value` over. A member that can't be added, for lack of memory, makes the whole answer fail. */
+/* Takes `value` over. A member that can't be added, for lack of memory, makes the whole answer
+ * fail. */
 static void add(struct reply *reply, const char *member, struct json_object *value)
 {
 	const unsigned int how = JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_ADD_CONSTANT_KEY;
@@ -195,7 +196,7 @@ static struct json_object *flaw_object(const struct flaw *flaw)
 	struct json_object *detail = view_string(flaw->detail, strlen(flaw->detail));
 
 	if (object && pointer && json_object_object_add(object, "pointer", pointer) == 0)
-		pointer = NULL;	/* the object's now */
+		pointer = NULL; /* the object's now */
 	if (object && !pointer && detail && json_object_object_add(object, "detail", detail) == 0)
 		return object;
 	json_object_put(pointer);
@@ -225,8 +226,9 @@ void reply_add_flaws(struct reply *reply, const struct flaws *flaws)
 /* What is said when there is no memory to say anything. */
 static void write_failure(struct reply *reply)
 {
-	static const char body[] = "{\"type\":\"/problems/internal\",\"title\":\"Something is wrong here\","
-				   "\"status\":500,\"detail\":\"There is no memory for the answer.\"}";
+	static const char body[] =
+		"{\"type\":\"/problems/internal\",\"title\":\"Something is wrong here\","
+		"\"status\":500,\"detail\":\"There is no memory for the answer.\"}";
 
 	reset(reply, 500);
 	reply->content_type = "application/problem+json";
@@ -298,7 +300,8 @@ void reply_finish(struct reply *reply)
 	write_body(reply);
 	text_addf(head, "Status: %d %s\r\n", reply->status, reason_of(reply->status));
 	if (reply->content_type)
-		text_addf(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", reply->content_type, reply->body_len);
+		text_addf(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", reply->content_type,
+			  reply->body_len);
 	text_add_str(head, "Cache-Control: no-store\r\n");
 	write_headers(reply);
 	write_identity(reply);

@@ -12,7 +12,10 @@ static const struct name {
 	const char *name;
 	size_t len;
 } names[PARAM__MAX] = {
-#define NAME(text) { text, sizeof text - 1 }
+#define NAME(text)                                                                                 \
+	{                                                                                          \
+		text, sizeof text - 1                                                              \
+	}
 	[PARAM_METHOD] = NAME("REQUEST_METHOD"),
 	[PARAM_URI] = NAME("REQUEST_URI"),
 	[PARAM_CONTENT_LENGTH] = NAME("CONTENT_LENGTH"),
@@ -30,7 +33,9 @@ static const struct name {
 /* The value when `entry` is NAME=value of this name, else NULL. */
 static const char *value_of(const char *entry, const struct name *name)
 {
-	return strncmp(entry, name->name, name->len) == 0 && entry[name->len] == '=' ? entry + name->len + 1 : NULL;
+	return strncmp(entry, name->name, name->len) == 0 && entry[name->len] == '='
+		       ? entry + name->len + 1
+		       : NULL;
 }
 
 static void find_params(struct request *request)
@@ -183,5 +188,6 @@ bool request_is_json(const struct request *request)
 	if (!value || request_doubled(request, PARAM_CONTENT_TYPE))
 		return false;
 	value = skip_blanks(value);
-	return strncasecmp(value, type, sizeof type - 1) == 0 && is_charset_utf8(value + sizeof type - 1);
+	return strncasecmp(value, type, sizeof type - 1) == 0 &&
+	       is_charset_utf8(value + sizeof type - 1);
 }

@@ -7,13 +7,23 @@
 
 /* The parameters that are read; all others, REMOTE_USER above all, are not looked at. */
 enum param {
-	PARAM_METHOD, PARAM_URI, PARAM_CONTENT_LENGTH, PARAM_CONTENT_TYPE, PARAM_AUTHORIZATION, PARAM_KEY,
-	PARAM_IF_MATCH, PARAM_IF_NONE_MATCH, PARAM_TRACEPARENT, PARAM_OWNER, PARAM_REQUEST_ID, PARAM__MAX
+	PARAM_METHOD,
+	PARAM_URI,
+	PARAM_CONTENT_LENGTH,
+	PARAM_CONTENT_TYPE,
+	PARAM_AUTHORIZATION,
+	PARAM_KEY,
+	PARAM_IF_MATCH,
+	PARAM_IF_NONE_MATCH,
+	PARAM_TRACEPARENT,
+	PARAM_OWNER,
+	PARAM_REQUEST_ID,
+	PARAM__MAX
 };
 
 enum body_state {
 	BODY_WHOLE,
-	BODY_TOO_LARGE,	/* past the limit; its bytes were thrown away */
+	BODY_TOO_LARGE, /* past the limit; its bytes were thrown away */
 	BODY_CUT,	/* not what Content-Length announced */
 	BODY_NO_ROOM,	/* no memory for it here; its bytes were thrown away */
 	BODY_STATE__MAX
@@ -25,30 +35,33 @@ enum body_state {
 struct request {
 	char *const *envp;
 	struct {
-		const char *value;	/* the first one's; NULL: not sent */
+		const char *value; /* the first one's; NULL: not sent */
 		unsigned int count;
 	} params[PARAM__MAX];
-	const char *path;		/* as the client sent it, never percent-decoded */
+	const char *path; /* as the client sent it, never percent-decoded */
 	size_t path_len;
-	const char *query;		/* after the '?'; NULL: there is none */
+	const char *query; /* after the '?'; NULL: there is none */
 	size_t query_len;
 	const char *body;
 	size_t body_len;
 	enum body_state body_state;
-	char id[REQUEST_ID_MAX + 1];	/* the web server's, or one made here */
+	char id[REQUEST_ID_MAX + 1]; /* the web server's, or one made here */
 };
 
-/* envp: strings NAME=value, ended by NULL; a name may come twice. The body is empty until request_take_body(). */
+/* envp: strings NAME=value, ended by NULL; a name may come twice. The body is empty until
+ * request_take_body(). */
 void request_read(struct request *request, char *const *envp);
-void request_take_body(struct request *request, const char *body, size_t len, enum body_state state);
+void request_take_body(struct request *request, const char *body, size_t len,
+		       enum body_state state);
 
 /* What Content-Length announces; `fallback` where it is absent, doubled or no number. */
 size_t request_announced(const struct request *request, size_t fallback);
 
-const char *request_param(const struct request *request, enum param param);	/* NULL: not sent */
+const char *request_param(const struct request *request, enum param param); /* NULL: not sent */
 bool request_doubled(const struct request *request, enum param param);
 
-/* The value that comes `index`th under a parameter's name (from 0), or NULL: for headers that are lists. */
+/* The value that comes `index`th under a parameter's name (from 0), or NULL: for headers that are
+ * lists. */
 const char *request_nth(const struct request *request, enum param param, unsigned int index);
 
 /* No percent sign and no two slashes in a row: the only paths that can name anything. */

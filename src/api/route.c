@@ -1,4 +1,5 @@
-/* route.c: the routes as rows. A right belongs in the row, and so does what a handler needs: none checks it again. */
+/* route.c: the routes as rows. A right belongs in the row, and so does what a handler needs: none
+ * checks it again. */
 #include "api/route.h"
 
 #include <stdio.h>
@@ -11,19 +12,27 @@
 #include "core/trace.h"
 
 enum who {
-	WHO_ANYONE,	/* no token */
-	WHO_STATEMENT,	/* a caller; the handler's own statement checks it, so that a good request costs one look-up */
+	WHO_ANYONE,    /* no token */
+	WHO_STATEMENT, /* a caller; the handler's own statement checks it, so that a good request
+			  costs one look-up */
 	WHO_CALLER,
 	WHO_OPERATOR,
 	WHO__MAX
 };
 
 /* BODY_RAW: the handler reads its bytes itself. None of the three: no body. */
-enum needs { BODY_OPTIONAL = 1, BODY_REQUIRED = 2, NEEDS_KEY = 4, TAKES_IF_MATCH = 8, BODY_RAW = 16 };
+enum needs {
+	BODY_OPTIONAL = 1,
+	BODY_REQUIRED = 2,
+	NEEDS_KEY = 4,
+	TAKES_IF_MATCH = 8,
+	BODY_RAW = 16
+};
 
 static const struct route {
 	const char *method;
-	const char *path;	/* {id}: a UUID, anything else is an unknown path; {name}: one segment; each at most once */
+	const char *path; /* {id}: a UUID, anything else is an unknown path; {name}: one segment;
+			     each at most once */
 	enum who who;
 	unsigned int needs;
 	handler_fn *handler;
@@ -32,10 +41,12 @@ static const struct route {
 	{ "GET", "/v1/jobs", WHO_CALLER, 0, jobs_list },
 	{ "POST", "/v1/jobs/cancel", WHO_CALLER, NEEDS_KEY | BODY_OPTIONAL, jobs_cancel_key },
 	{ "GET", "/v1/jobs/{id}", WHO_STATEMENT, 0, jobs_get },
-	{ "POST", "/v1/jobs/{id}/attempts", WHO_CALLER, BODY_OPTIONAL | TAKES_IF_MATCH, jobs_request_attempt },
+	{ "POST", "/v1/jobs/{id}/attempts", WHO_CALLER, BODY_OPTIONAL | TAKES_IF_MATCH,
+	  jobs_request_attempt },
 	{ "POST", "/v1/jobs/{id}/cancel", WHO_CALLER, BODY_OPTIONAL | TAKES_IF_MATCH, jobs_cancel },
 	{ "GET", "/v1/attempts", WHO_OPERATOR, 0, attempts_list },
-	{ "POST", "/v1/attempts/{id}/settle", WHO_OPERATOR, BODY_REQUIRED | TAKES_IF_MATCH, attempts_settle },
+	{ "POST", "/v1/attempts/{id}/settle", WHO_OPERATOR, BODY_REQUIRED | TAKES_IF_MATCH,
+	  attempts_settle },
 	{ "POST", "/v1/callbacks/{id}/{name}", WHO_ANYONE, BODY_RAW, callbacks_receive },
 	{ "GET", "/v1/races", WHO_OPERATOR, 0, races_list },
 	{ "GET", "/v1/providers", WHO_OPERATOR, 0, providers_list },
@@ -82,7 +93,8 @@ static bool path_matches(struct call *call, const char *pattern)
 	}
 }
 
-/* The first row with the request's path; the rows after it with the same path are its other methods. */
+/* The first row with the request's path; the rows after it with the same path are its other
+ * methods. */
 static const struct route *find_path(struct call *call)
 {
 	if (!request_path_plain(call->request))
@@ -112,13 +124,14 @@ static void refuse_method(struct reply *reply, const struct route *first)
 {
 	size_t len = 0;
 
-	reply_problem(reply, PROBLEM_METHOD_NOT_ALLOWED, "The path takes other methods; see the Allow header.");
+	reply_problem(reply, PROBLEM_METHOD_NOT_ALLOWED,
+		      "The path takes other methods; see the Allow header.");
 	for (const struct route *row = first; row < routes + ROUTES; row++) {
 		const char *more = strcmp(row->method, "GET") == 0 ? ", HEAD" : "";
 
 		if (same_path(row, first) && len < sizeof reply->allow)
-			len += (size_t)snprintf(reply->allow + len, sizeof reply->allow - len, "%s%s%s",
-						len ? ", " : "", row->method, more);
+			len += (size_t)snprintf(reply->allow + len, sizeof reply->allow - len,
+						"%s%s%s", len ? ", " : "", row->method, more);
 	}
 }
 
@@ -131,34 +144,37 @@ static bool check_caller(const struct api *api, struct call *call, struct reply 
 	if (rc == RC_OK)
 		return true;
 	if (rc == RC_NOT_FOUND)
-		answer_unauthorized(reply, true, "The bearer token is unknown, has expired, or is another owner's.");
+		answer_unauthorized(
+			reply, true,
+			"The bearer token is unknown, has expired, or is another owner's.");
 	else
 		answer_unavailable(reply);
 	return false;
 }
 
-static bool take_body(const struct api *api, const struct call *call, const struct route *row, struct reply *reply)
+static bool take_body(const struct api *api, const struct call *call, const struct route *row,
+		      struct reply *reply)
 {
 	const struct request *request = call->request;
 
 	switch (request->body_state) {
 	case BODY_TOO_LARGE:
-		reply_problem(reply, PROBLEM_BODY_TOO_LARGE, "The body is larger than is taken here.");
+		reply_problem(reply, PROBLEM_BODY_TOO_LARGE,
+			      "The body is larger than is taken here.");
 		reply_add_number(reply, "limit_bytes", api->max_body_bytes);
 		return false;
 	case BODY_CUT:
-		reply_problem(reply, PROBLEM_BODY_INCOMPLETE, "%zu bytes arrived, another number was announced.",
+		reply_problem(reply, PROBLEM_BODY_INCOMPLETE,
+			      "%zu bytes arrived, another number was announced.",
 			      request->body_len);
 		return false;
-	case BODY_NO_ROOM:
-		answer_unavailable(reply);
-		return false;
+	case BODY_NO_ROOM: answer_unavailable(reply); return false;
 	case BODY_WHOLE:
-	case BODY_STATE__MAX:
-		break;
+	case BODY_STATE__MAX: break;
 	}
 	if (request->body_len > 0 && !(row->needs & (BODY_OPTIONAL | BODY_REQUIRED | BODY_RAW))) {
-		reply_problem(reply, PROBLEM_BODY_UNEXPECTED, "%s takes no body here.", row->method);
+		reply_problem(reply, PROBLEM_BODY_UNEXPECTED, "%s takes no body here.",
+			      row->method);
 		return false;
 	}
 	return true;
@@ -170,7 +186,8 @@ static bool take_key(struct call *call, struct reply *reply)
 	const char *flaw;
 
 	if (!value) {
-		reply_problem(reply, PROBLEM_KEY_MISSING, "The Idempotency-Key header is required.");
+		reply_problem(reply, PROBLEM_KEY_MISSING,
+			      "The Idempotency-Key header is required.");
 		return false;
 	}
 	if (request_doubled(call->request, PARAM_KEY))
@@ -204,7 +221,8 @@ static bool take_json(struct call *call, const struct route *row, struct reply *
 		return true;
 	}
 	if (rc == RC_INVALID) {
-		reply_problem(reply, PROBLEM_INVALID_JSON, "At byte %zu: %s.", error.offset, error.detail);
+		reply_problem(reply, PROBLEM_INVALID_JSON, "At byte %zu: %s.", error.offset,
+			      error.detail);
 		reply_add_number(reply, "offset", error.offset);
 	} else {
 		answer_unavailable(reply);
@@ -213,7 +231,8 @@ static bool take_json(struct call *call, const struct route *row, struct reply *
 }
 
 /* All that the row asks for, in the order of refusals. */
-static bool take_needs(const struct api *api, struct call *call, const struct route *row, struct reply *reply)
+static bool take_needs(const struct api *api, struct call *call, const struct route *row,
+		       struct reply *reply)
 {
 	if (!take_body(api, call, row, reply))
 		return false;
@@ -234,17 +253,20 @@ static void take_trace(struct call *call, struct reply *reply)
 {
 	const char *value = request_param(call->request, PARAM_TRACEPARENT);
 
-	if (!value || request_doubled(call->request, PARAM_TRACEPARENT) || !traceparent_valid(value, strlen(value)))
+	if (!value || request_doubled(call->request, PARAM_TRACEPARENT) ||
+	    !traceparent_valid(value, strlen(value)))
 		return;
 	memcpy(call->traceparent, value, TRACEPARENT_LEN);
 	reply_name_trace(reply, call->traceparent);
 }
 
-static void run(const struct api *api, struct call *call, const struct route *row, struct reply *reply)
+static void run(const struct api *api, struct call *call, const struct route *row,
+		struct reply *reply)
 {
 	if (take_needs(api, call, row, reply))
 		row->handler(api, call, reply);
-	/* Only a caller that is known learns anything, so a refusal that came before any statement waits for that. */
+	/* Only a caller that is known learns anything, so a refusal that came before any statement
+	 * waits for that. */
 	if (row->who == WHO_STATEMENT && !call->checked)
 		(void)check_caller(api, call, reply);
 }
@@ -254,7 +276,8 @@ static void refuse_path(struct reply *reply)
 	reply_problem(reply, PROBLEM_NOT_FOUND, "The path leads nowhere.");
 }
 
-static void answer(const struct api *api, struct call *call, const char *method, struct reply *reply)
+static void answer(const struct api *api, struct call *call, const char *method,
+		   struct reply *reply)
 {
 	const struct route *first = find_path(call);
 	const struct route *row = first ? find_method(first, method) : NULL;
@@ -275,7 +298,8 @@ static void answer(const struct api *api, struct call *call, const char *method,
 	else if (!row)
 		refuse_method(reply, first);
 	else if (row->who == WHO_OPERATOR && call->who.role != ROLE_OPERATOR)
-		reply_problem(reply, PROBLEM_OPERATOR_ONLY, "The token's role is user; this is for operators.");
+		reply_problem(reply, PROBLEM_OPERATOR_ONLY,
+			      "The token's role is user; this is for operators.");
 	else
 		run(api, call, row, reply);
 }
@@ -286,11 +310,13 @@ void route_answer(const struct api *api, const struct request *request, struct r
 	const char *method = request_param(request, PARAM_METHOD);
 
 	reply_begin(reply, request);
-	if (!method || request_doubled(request, PARAM_METHOD) || !request_param(request, PARAM_URI) ||
-	    request_doubled(request, PARAM_URI)) {
-		log_error("api.gateway", "request=%s flaw=\"REQUEST_METHOD and REQUEST_URI must each come once\"",
+	if (!method || request_doubled(request, PARAM_METHOD) ||
+	    !request_param(request, PARAM_URI) || request_doubled(request, PARAM_URI)) {
+		log_error("api.gateway",
+			  "request=%s flaw=\"REQUEST_METHOD and REQUEST_URI must each come once\"",
 			  request->id);
-		reply_problem(reply, PROBLEM_GATEWAY, "The web server passed no usable method or path.");
+		reply_problem(reply, PROBLEM_GATEWAY,
+			      "The web server passed no usable method or path.");
 	} else {
 		reply->head_only = strcmp(method, "HEAD") == 0;
 		take_trace(&call, reply);

@@ -69,7 +69,8 @@ struct json_object *rows_jobs(const struct job *jobs, size_t len, const char *cu
 
 static bool add_bytes(struct json_object *row, const char *name, const struct blob *blob)
 {
-	return blob->bytes ? add_value(row, name, view_string(blob->bytes, blob->len)) : add(row, name, NULL);
+	return blob->bytes ? add_value(row, name, view_string(blob->bytes, blob->len))
+			   : add(row, name, NULL);
 }
 
 /* For operators: besides what a job shows, what was seen, and what the provider was asked since. */
@@ -77,7 +78,8 @@ static struct json_object *attempt_row(const struct attempt *attempt)
 {
 	struct json_object *row = view_attempt(attempt);
 
-	if (row && add_value(row, "job_id", view_id(&attempt->job_id)) && add_bytes(row, "detail", &attempt->detail) &&
+	if (row && add_value(row, "job_id", view_id(&attempt->job_id)) &&
+	    add_bytes(row, "detail", &attempt->detail) &&
 	    add_bytes(row, "reference", &attempt->reference) &&
 	    add_value(row, "asked", json_object_new_int64(attempt->asked)) &&
 	    add_bytes(row, "last_answer", &attempt->last_answer) &&
@@ -152,10 +154,12 @@ struct json_object *rows_provider(const struct provider_view *provider)
 	if (!definition->bytes || definition->len < 3)
 		return NULL;
 	text_init(&whole, definition->len + 256);
-	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", provider->name, provider->version);
+	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", provider->name,
+		  provider->version);
 	text_add(&whole, definition->bytes + 1, definition->len - 2);
 	text_addf(&whole, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}",
-		  timestamp_format(provider->created_us, created), timestamp_format(provider->updated_us, updated));
+		  timestamp_format(provider->created_us, created),
+		  timestamp_format(provider->updated_us, updated));
 	if (text_ok(&whole))
 		object = view_raw(whole.bytes, whole.len);
 	text_release(&whole);

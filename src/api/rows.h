@@ -1,5 +1,5 @@
-/* rows.h: pages of lists, and the rows that only operators see, as JSON. Each returns a new object, or NULL without
- * memory. */
+/* rows.h: pages of lists, and the rows that only operators see, as JSON. Each returns a new object,
+ * or NULL without memory. */
 #ifndef API_ROWS_H
 #define API_ROWS_H
 
@@ -15,11 +15,12 @@ struct json_object *rows_jobs(const struct job *jobs, size_t len, const char *cu
 struct json_object *rows_attempts(const struct attempt *attempts, size_t len, const char *cursor);
 struct json_object *rows_races(const struct race *races, size_t len, const char *cursor);
 
-/* A provider: its definition's members between the row's own: name, version, then created_at, updated_at. */
+/* A provider: its definition's members between the row's own: name, version, then created_at,
+ * updated_at. */
 struct provider_view {
 	const char *name;
 	uint32_t version;
-	const struct blob *definition;	/* a JSON object with at least one member */
+	const struct blob *definition; /* a JSON object with at least one member */
 	int64_t created_us;
 	int64_t updated_us;
 };
@@ -27,7 +28,8 @@ struct json_object *rows_provider(const struct provider_view *provider);
 
 /* One page of them, taken over one by one. */
 struct json_object *rows_begin(void);
-struct json_object *rows_push(struct json_object *array, struct json_object *row);	/* NULL: both are gone */
+struct json_object *rows_push(struct json_object *array,
+			      struct json_object *row); /* NULL: both are gone */
 struct json_object *rows_end(const char *name, struct json_object *array, const char *cursor);
 
 #endif

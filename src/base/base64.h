@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BASE64_LEN(bytes) (((bytes) + 2) / 3 * 4)	/* without the NUL */
+#define BASE64_LEN(bytes) (((bytes) + 2) / 3 * 4) /* without the NUL */
 
 /* BASE64_LEN(len) characters and a NUL. Returns text_out. */
 char *base64_encode(const void *bytes, size_t len, char *text_out);

@@ -8,12 +8,13 @@
 
 #include "base/id.h"
 
-int64_t clock_real_us(void);		/* since 1970, UTC */
-int64_t clock_monotonic_ms(void);	/* never goes back, and goes on while the machine sleeps; for lengths of time only */
+int64_t clock_real_us(void); /* since 1970, UTC */
+int64_t clock_monotonic_ms(
+	void); /* never goes back, and goes on while the machine sleeps; for lengths of time only */
 
 /* Unpredictable bytes; the process ends if there are none. */
 void clock_random(void *out, size_t len);
 
-struct id clock_id(void);	/* a new UUIDv7 of now */
+struct id clock_id(void); /* a new UUIDv7 of now */
 
 #endif

@@ -40,14 +40,18 @@ static bool is_path(const char *text)
 	return text[0] == '/';
 }
 
-/* http or https, a host, no blank, quote or brace, no slash at its end: what an address can be put behind. */
+/* http or https, a host, no blank, quote or brace, no slash at its end: what an address can be put
+ * behind. */
 static bool is_base_url(const char *text)
 {
-	size_t scheme = strncmp(text, "https://", 8) == 0 ? 8 : strncmp(text, "http://", 7) == 0 ? 7 : 0;
+	size_t scheme = strncmp(text, "https://", 8) == 0  ? 8
+			: strncmp(text, "http://", 7) == 0 ? 7
+							   : 0;
 	size_t len = strlen(text);
 
 	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] <= 0x20 || (unsigned char)text[i] >= 0x7f || strchr("\"'<>\\^`{|}?#$", text[i]))
+		if ((unsigned char)text[i] <= 0x20 || (unsigned char)text[i] >= 0x7f ||
+		    strchr("\"'<>\\^`{|}?#$", text[i]))
 			return false;
 	return scheme > 0 && len > scheme && len <= 1024 && text[len - 1] != '/';
 }
@@ -61,10 +65,12 @@ static const struct path_row {
 } paths[] = {
 	{ "ONEJOB_DEFAULTS_FILE", AT(defaults_file), is_path, "an absolute path",
 	  "a MySQL option file instead of the usual ones, by its absolute path" },
-	{ "ONEJOB_CALLBACK_URL", AT(callback_base), is_base_url, "an http or https URL without a slash at its end",
+	{ "ONEJOB_CALLBACK_URL", AT(callback_base), is_base_url,
+	  "an http or https URL without a slash at its end",
 	  "this site as providers reach it, for {{callback_url}}; the poller's" },
 	{ "ONEJOB_CALLBACK_KEYS", AT(callback_keys), is_path, "an absolute path",
-	  "a file with the keys that sign callbacks, a line of hexadecimal digits each; the first signs, all verify" },
+	  "a file with the keys that sign callbacks, a line of hexadecimal digits each; the first "
+	  "signs, all verify" },
 	{ "ONEJOB_API_SOCKET", AT(api_socket), is_path, "an absolute path",
 	  "the unix socket where the API listens, by its absolute path; the doctor tries it" },
 };
@@ -108,8 +114,8 @@ static bool load_path(const struct path_row *row, struct conf *conf)
 	const char *path = getenv(row->name);
 
 	if (path && !row->valid(path)) {
-		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"%s\"",
-			  row->name, path, row->wanted);
+		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"%s\"", row->name, path,
+			  row->wanted);
 		return false;
 	}
 	memcpy((char *)conf + row->offset, &path, sizeof path);

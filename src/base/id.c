@@ -11,8 +11,8 @@ struct id id_make(int64_t unix_us, const unsigned char random[ID_RANDOM_BYTES])
 	for (int i = 0; i < 6; i++)
 		id.bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
 	memcpy(id.bytes + 6, random, ID_RANDOM_BYTES);
-	id.bytes[6] = 0x70 | (id.bytes[6] & 0x0f);	/* version 7 */
-	id.bytes[8] = 0x80 | (id.bytes[8] & 0x3f);	/* RFC 9562's variant */
+	id.bytes[6] = 0x70 | (id.bytes[6] & 0x0f); /* version 7 */
+	id.bytes[8] = 0x80 | (id.bytes[8] & 0x3f); /* RFC 9562's variant */
 	return id;
 }
 

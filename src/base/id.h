@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define ID_BYTES 16
-#define ID_TEXT_LEN 36	/* without the NUL */
+#define ID_TEXT_LEN 36 /* without the NUL */
 #define ID_RANDOM_BYTES 10
 
 struct id {

@@ -33,28 +33,28 @@ enum json_kind {
 
 /* `string` and `name` are unescaped UTF-8, may hold NUL bytes and have none behind them. */
 struct json_value {
-	const char *raw;	/* this value as written, inside the text given to json_parse() */
+	const char *raw; /* this value as written, inside the text given to json_parse() */
 	union {
-		const char *string;		/* JSON_STRING */
-		struct json_value *by_name;	/* JSON_OBJECT: the member with the smallest name */
+		const char *string;	    /* JSON_STRING */
+		struct json_value *by_name; /* JSON_OBJECT: the member with the smallest name */
 	};
-	const char *name;		/* of a member; else NULL */
-	struct json_value *child;	/* JSON_ARRAY, JSON_OBJECT: the first as written */
+	const char *name;	  /* of a member; else NULL */
+	struct json_value *child; /* JSON_ARRAY, JSON_OBJECT: the first as written */
 	struct json_value *next;
-	struct json_value *next_by_name;	/* of a member: the next larger name, by bytes */
+	struct json_value *next_by_name; /* of a member: the next larger name, by bytes */
 	uint32_t raw_len;
 	uint32_t string_len;
 	uint32_t name_len;
-	uint32_t name_offset;	/* of a member: where its name's opening quote stands in the text */
-	uint32_t count;		/* JSON_ARRAY, JSON_OBJECT: how many children */
+	uint32_t name_offset; /* of a member: where its name's opening quote stands in the text */
+	uint32_t count;	      /* JSON_ARRAY, JSON_OBJECT: how many children */
 	enum json_kind type;
 };
 
 /* Of two flaws the first in the text is told. */
 struct json_error {
-	size_t offset;		/* of the first byte that can't be, `len` where the text ends early;
-				 * of the opening quote where a name comes the second time */
-	const char *detail;	/* a constant sentence part: "a member is named twice" */
+	size_t offset;	    /* of the first byte that can't be, `len` where the text ends early;
+			     * of the opening quote where a name comes the second time */
+	const char *detail; /* a constant sentence part: "a member is named twice" */
 };
 
 struct json_doc;
@@ -66,7 +66,7 @@ struct json_doc;
  * value); parsing and freeing don't recurse. */
 MUST_CHECK enum rc json_parse(const char *text, size_t len, unsigned int depth_max,
 			      struct json_doc **doc_out, struct json_error *error_out);
-void json_free(struct json_doc *doc);	/* NULL is fine */
+void json_free(struct json_doc *doc); /* NULL is fine */
 const struct json_value *json_root(const struct json_doc *doc);
 
 /* A member of an object by its unescaped name, or NULL; NULL too when `object` is NULL or no

@@ -34,29 +34,16 @@ void json_canon(const struct json_value *value, struct text *out)
 	struct json_decimal decimal;
 
 	switch (value->type) {
-	case JSON_NULL:
-		text_add_str(out, "null");
-		return;
-	case JSON_FALSE:
-		text_add_str(out, "false");
-		return;
-	case JSON_TRUE:
-		text_add_str(out, "true");
-		return;
+	case JSON_NULL: text_add_str(out, "null"); return;
+	case JSON_FALSE: text_add_str(out, "false"); return;
+	case JSON_TRUE: text_add_str(out, "true"); return;
 	case JSON_NUMBER:
 		decimal = json_number_decimal(value);
 		json_number_canon(&decimal, out);
 		return;
-	case JSON_STRING:
-		text_add_json_string(out, value->string, value->string_len);
-		return;
-	case JSON_ARRAY:
-		canon_array(value, out);
-		return;
-	case JSON_OBJECT:
-		canon_object(value, out);
-		return;
-	case JSON__MAX:
-		break;
+	case JSON_STRING: text_add_json_string(out, value->string, value->string_len); return;
+	case JSON_ARRAY: canon_array(value, out); return;
+	case JSON_OBJECT: canon_object(value, out); return;
+	case JSON__MAX: break;
 	}
 }

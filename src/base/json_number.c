@@ -35,7 +35,7 @@ struct json_decimal json_number_decimal(const struct json_value *number)
 	if (end < text_end)
 		decimal.exponent = exponent_value(end + 1, text_end);
 	if (!point)
-		point = end;	/* where it would stand */
+		point = end; /* where it would stand */
 	for (begin += negative; begin < end && (*begin == '0' || *begin == '.');)
 		begin++;
 	if (begin == end)
@@ -104,7 +104,7 @@ bool json_number_i64(const struct json_decimal *decimal, int64_t *number_out)
 			size = size * 10 + (uint64_t)(decimal->digits[i] - '0');
 	}
 	for (int64_t i = 0; i < decimal->exponent; i++)
-		size *= 10;	/* 19 digits at most: fits */
+		size *= 10; /* 19 digits at most: fits */
 	if (size > limit)
 		return false;
 	*number_out = decimal->negative ? -(int64_t)(size - 1) - 1 : (int64_t)size;

@@ -8,11 +8,11 @@
  * has no digits. The exponent fits whatever was written: 18 digits of it, moved by at most
  * JSON_TEXT_MAX_BYTES. */
 struct json_decimal {
-	const char *digits;	/* inside the text; a point may stand among them */
-	uint32_t span;		/* bytes from the first digit to the last, with the point */
-	uint32_t count;		/* digits, without the point */
+	const char *digits; /* inside the text; a point may stand among them */
+	uint32_t span;	    /* bytes from the first digit to the last, with the point */
+	uint32_t count;	    /* digits, without the point */
 	int64_t exponent;
-	bool negative;		/* never for 0 */
+	bool negative; /* never for 0 */
 };
 
 /* `number`: a JSON_NUMBER. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LISTS 32	/* list i holds 2^i members; a text of 1 GiB has fewer than 2^30 */
+#define LISTS 32 /* list i holds 2^i members; a text of 1 GiB has fewer than 2^30 */
 
 static int name_compare(const struct json_value *a, const struct json_value *b)
 {

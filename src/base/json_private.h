@@ -15,9 +15,9 @@ struct json_block {
 struct json_doc {
 	struct json_value *root;
 	struct json_block *blocks;
-	char *free;		/* what is left of the block in use */
+	char *free; /* what is left of the block in use */
 	size_t free_bytes;
-	size_t block_bytes;	/* of the next block */
+	size_t block_bytes; /* of the next block */
 	char first[];
 };
 

@@ -13,7 +13,7 @@ struct scan {
 	struct json_cursor in;
 	const char *text;
 	struct json_doc *doc;
-	struct json_value *open;	/* the innermost array or object, or NULL */
+	struct json_value *open; /* the innermost array or object, or NULL */
 	unsigned int depth;
 	unsigned int depth_max;
 	enum want want;
@@ -165,10 +165,17 @@ static bool scan_scalar(struct scan *s, struct json_value *value)
 	case 't': return scan_word(s, value, "true", JSON_TRUE);
 	case 'f': return scan_word(s, value, "false", JSON_FALSE);
 	case 'n': return scan_word(s, value, "null", JSON_NULL);
-	case '-': case '0': case '1': case '2': case '3': case '4':
-	case '5': case '6': case '7': case '8': case '9':
-		value->type = JSON_NUMBER;
-		return json_token_number(&s->in);
+	case '-':
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9': value->type = JSON_NUMBER; return json_token_number(&s->in);
 	}
 	return stop(s, "a value is wanted here");
 }
@@ -226,18 +233,14 @@ static bool scan_comma(struct scan *s)
 static bool scan_token(struct scan *s)
 {
 	switch (s->want) {
-	case WANT_VALUE:
-		return scan_value(s);
-	case WANT_NAME:
-		return scan_name(s);
+	case WANT_VALUE: return scan_value(s);
+	case WANT_NAME: return scan_name(s);
 	case WANT_FIRST:
 		if (closes(s))
 			return close_container(s);
 		return s->open->type == JSON_OBJECT ? scan_name(s) : scan_value(s);
-	case WANT_MORE:
-		return closes(s) ? close_container(s) : scan_comma(s);
-	case WANT_NOTHING:
-		break;
+	case WANT_MORE: return closes(s) ? close_container(s) : scan_comma(s);
+	case WANT_NOTHING: break;
 	}
 	return stop(s, "something follows the value");
 }

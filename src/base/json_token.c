@@ -148,11 +148,15 @@ static bool escape_token(struct json_cursor *in)
 	if (at == in->end)
 		return json_token_stop(in, at, "");
 	switch (*at) {
-	case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
-		in->at = at + 1;
-		return true;
-	case 'u':
-		return unicode_token(in, at + 1);
+	case '"':
+	case '\\':
+	case '/':
+	case 'b':
+	case 'f':
+	case 'n':
+	case 'r':
+	case 't': in->at = at + 1; return true;
+	case 'u': return unicode_token(in, at + 1);
 	}
 	return json_token_stop(in, at, "there is no such escape");
 }

@@ -220,18 +220,12 @@ bool json_equal(const struct json_value *a, const struct json_value *b)
 	switch (a->type) {
 	case JSON_NULL:
 	case JSON_FALSE:
-	case JSON_TRUE:
-		return true;
-	case JSON_NUMBER:
-		return numbers_equal(a, b);
-	case JSON_STRING:
-		return bytes_equal(a->string, a->string_len, b->string, b->string_len);
-	case JSON_ARRAY:
-		return arrays_equal(a, b);
-	case JSON_OBJECT:
-		return objects_equal(a, b);
-	case JSON__MAX:
-		break;
+	case JSON_TRUE: return true;
+	case JSON_NUMBER: return numbers_equal(a, b);
+	case JSON_STRING: return bytes_equal(a->string, a->string_len, b->string, b->string_len);
+	case JSON_ARRAY: return arrays_equal(a, b);
+	case JSON_OBJECT: return objects_equal(a, b);
+	case JSON__MAX: break;
 	}
 	return false;
 }

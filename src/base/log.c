@@ -13,13 +13,13 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 
-#define LINE_BYTES 4096	/* with the newline */
+#define LINE_BYTES 4096 /* with the newline */
 #define CUT "..."
 
 struct line {
 	char bytes[LINE_BYTES];
 	size_t len;
-	size_t keep;	/* as far as the line may stay if it has to be cut */
+	size_t keep; /* as far as the line may stay if it has to be cut */
 	bool cut;
 };
 
@@ -77,7 +77,7 @@ static void end_and_write(struct line *line)
 		memcpy(line->bytes + line->keep, CUT, strlen(CUT));
 		line->len = line->keep + strlen(CUT);
 	} else if (line->bytes[line->len - 1] == ' ') {
-		line->len--;	/* no arguments */
+		line->len--; /* no arguments */
 	}
 	line->bytes[line->len++] = '\n';
 	ssize_t written;
@@ -90,13 +90,13 @@ static void write_event(const char *level, const char *event, const char *format
 {
 	struct line line = { .len = 0 };
 	char stamp[TIMESTAMP_TEXT_LEN + 1], arguments[LINE_BYTES];
-	int errno_before = errno;	/* a caller may log first and look at errno then */
+	int errno_before = errno; /* a caller may log first and look at errno then */
 
 	add_word(&line, timestamp_format(clock_real_us(), stamp));
 	add_word(&line, level);
 	add_word(&line, program_name);
 	add_word(&line, event);
-	errno = errno_before;	/* for %m */
+	errno = errno_before; /* for %m */
 	int len = vsnprintf(arguments, sizeof arguments, format, args);
 	if (len < 0)
 		len = snprintf(arguments, sizeof arguments, "arguments=lost");
@@ -106,12 +106,12 @@ static void write_event(const char *level, const char *event, const char *format
 	errno = errno_before;
 }
 
-#define WRITE_EVENT(level) \
-	do { \
-		va_list args; \
-		va_start(args, format); \
-		write_event(level, event, format, args); \
-		va_end(args); \
+#define WRITE_EVENT(level)                                                                         \
+	do {                                                                                       \
+		va_list args;                                                                      \
+		va_start(args, format);                                                            \
+		write_event(level, event, format, args);                                           \
+		va_end(args);                                                                      \
 	} while (0)
 
 void log_info(const char *event, const char *format, ...)

@@ -8,7 +8,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-void log_open(const char *program);	/* a constant string; once, before the first line */
+void log_open(const char *program); /* a constant string; once, before the first line */
 
 void log_info(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_warning(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -111,7 +111,7 @@ void text_add_hex(struct text *text, const void *bytes, size_t len)
 size_t text_utf8_next(const char *bytes, size_t len, size_t *bad_out)
 {
 	const unsigned char *at = (const unsigned char *)bytes;
-	unsigned int low = 0x80, high = 0xbf;	/* the bounds of the second byte */
+	unsigned int low = 0x80, high = 0xbf; /* the bounds of the second byte */
 	size_t need;
 
 	*bad_out = 0;
@@ -123,10 +123,10 @@ size_t text_utf8_next(const char *bytes, size_t len, size_t *bad_out)
 		return 0;
 	need = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
 	switch (at[0]) {
-	case 0xe0: low = 0xa0; break;	/* below: overlong */
-	case 0xed: high = 0x9f; break;	/* above: surrogates */
-	case 0xf0: low = 0x90; break;	/* below: overlong */
-	case 0xf4: high = 0x8f; break;	/* above: past U+10FFFF */
+	case 0xe0: low = 0xa0; break;  /* below: overlong */
+	case 0xed: high = 0x9f; break; /* above: surrogates */
+	case 0xf0: low = 0x90; break;  /* below: overlong */
+	case 0xf4: high = 0x8f; break; /* above: past U+10FFFF */
 	}
 	for (size_t i = 1; i < need; i++) {
 		if (i == len || at[i] < low || at[i] > high) {
@@ -158,7 +158,7 @@ size_t text_json_plain(const char *bytes, size_t len)
 static void add_json_escape(struct text *text, unsigned char byte)
 {
 	switch (byte) {
-	case '"':  text_add(text, "\\\"", 2); return;
+	case '"': text_add(text, "\\\"", 2); return;
 	case '\\': text_add(text, "\\\\", 2); return;
 	case '\b': text_add(text, "\\b", 2); return;
 	case '\f': text_add(text, "\\f", 2); return;
@@ -204,7 +204,7 @@ bool text_ok(const struct text *text)
 
 char *text_take(struct text *text)
 {
-	text_add(text, "", 0);	/* so that there is a NUL to give away */
+	text_add(text, "", 0); /* so that there is a NUL to give away */
 	if (!text_ok(text)) {
 		text_release(text);
 		return NULL;

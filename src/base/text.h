@@ -12,19 +12,19 @@
 struct text {
 	char *bytes;
 	size_t len;
-	size_t size;	/* allocated */
-	size_t cap;	/* len never passes this */
+	size_t size; /* allocated */
+	size_t cap;  /* len never passes this */
 	bool failed;
 };
 
-void text_init(struct text *text, size_t cap_bytes);	/* cap_bytes: below SIZE_MAX / 2 */
-void text_release(struct text *text);	/* frees what is inside; empty, with its cap, after */
-void text_clear(struct text *text);	/* len 0, failed false; keeps the memory */
+void text_init(struct text *text, size_t cap_bytes); /* cap_bytes: below SIZE_MAX / 2 */
+void text_release(struct text *text); /* frees what is inside; empty, with its cap, after */
+void text_clear(struct text *text);   /* len 0, failed false; keeps the memory */
 
 void text_add(struct text *text, const void *bytes, size_t len);
 void text_add_str(struct text *text, const char *str);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_add_hex(struct text *text, const void *bytes, size_t len);	/* lower case */
+void text_add_hex(struct text *text, const void *bytes, size_t len); /* lower case */
 
 /* Quoted, with RFC 8259's escapes where they must be: quote, backslash, controls. A byte that is no
  * UTF-8 is written as U+FFFD, so that the output is JSON whatever comes in. */

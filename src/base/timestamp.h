@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMESTAMP_TEXT_LEN 27	/* 2026-12-01T22:40:47.123456Z, without the NUL */
+#define TIMESTAMP_TEXT_LEN 27 /* 2026-12-01T22:40:47.123456Z, without the NUL */
 
 /* Years 1000 to 9999: what a DATETIME(6) holds. */
 #define TIMESTAMP_MIN_US INT64_C(-30610224000000000)

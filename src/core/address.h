@@ -1,8 +1,9 @@
-/* address.h: is an address one of the public internet? What an owner names as its endpoint must not reach what only this host or
- * its network can see.
+/* address.h: is an address one of the public internet? What an owner names as its endpoint must not
+ * reach what only this host or its network can see.
  *
- * By the registries of special-purpose addresses (RFC 6890 and IANA's tables): everything that isn't globally reachable is refused,
- * and so are multicast, and forms of IPv6 that carry an IPv4 address which is. */
+ * By the registries of special-purpose addresses (RFC 6890 and IANA's tables): everything that
+ * isn't globally reachable is refused, and so are multicast, and forms of IPv6 that carry an IPv4
+ * address which is. */
 #ifndef CORE_ADDRESS_H
 #define CORE_ADDRESS_H
 

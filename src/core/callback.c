@@ -7,9 +7,11 @@
 /* So that the same key can sign other things without one being taken for the other. */
 #define PURPOSE "onejob callback 1\n"
 
-static void to_base64url(const unsigned char digest[SHA256_BYTES], char out[CALLBACK_SIGNATURE_LEN + 1])
+static void to_base64url(const unsigned char digest[SHA256_BYTES],
+			 char out[CALLBACK_SIGNATURE_LEN + 1])
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	unsigned int bits = 0, held = 0;
 	size_t len = 0;
 
@@ -34,7 +36,8 @@ char *callback_sign(const void *key, size_t key_len, const struct id *attempt_id
 	return signature_out;
 }
 
-bool callback_signed_by(const void *key, size_t key_len, const struct id *attempt_id, const char *signature, size_t len)
+bool callback_signed_by(const void *key, size_t key_len, const struct id *attempt_id,
+			const char *signature, size_t len)
 {
 	char right[CALLBACK_SIGNATURE_LEN + 1];
 
@@ -42,7 +45,8 @@ bool callback_signed_by(const void *key, size_t key_len, const struct id *attemp
 	return len == CALLBACK_SIGNATURE_LEN && digest_equal(right, signature, len);
 }
 
-void callback_url(const char *base, const void *key, size_t key_len, const struct id *attempt_id, struct text *out)
+void callback_url(const char *base, const void *key, size_t key_len, const struct id *attempt_id,
+		  struct text *out)
 {
 	char signature[CALLBACK_SIGNATURE_LEN + 1], id[ID_TEXT_LEN + 1];
 

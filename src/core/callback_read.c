@@ -14,7 +14,8 @@ static bool known_member(const struct json_value *member)
 	static const char *const names[] = { "outcome", "result", "error" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strlen(names[i]) == member->name_len && memcmp(names[i], member->name, member->name_len) == 0)
+		if (strlen(names[i]) == member->name_len &&
+		    memcmp(names[i], member->name, member->name_len) == 0)
 			return true;
 	return false;
 }
@@ -58,11 +59,13 @@ static void take_error(const struct json_value *root, struct outcome *outcome)
 	for (uint32_t i = 0; i < error->string_len; i++) {
 		unsigned char c = (unsigned char)error->string[i];
 
-		text_add(&outcome->detail, c < 0x20 || c == 0x7f ? "?" : (const char *)&error->string[i], 1);
+		text_add(&outcome->detail,
+			 c < 0x20 || c == 0x7f ? "?" : (const char *)&error->string[i], 1);
 	}
 }
 
-static enum rc take_providers(const struct provider_def *def, const char *body, size_t len, struct outcome *outcome)
+static enum rc take_providers(const struct provider_def *def, const char *body, size_t len,
+			      struct outcome *outcome)
 {
 	enum result_verdict verdict = RESULT_BROKEN;
 	struct text why;
@@ -76,13 +79,15 @@ static enum rc take_providers(const struct provider_def *def, const char *body, 
 		outcome->kind = OUTCOME_FAILED;
 		outcome->reason = REASON_CONTRACT_VIOLATION;
 		outcome->effect_done = def->side_effects;
-		text_addf(&outcome->detail, "the provider called back, but %s", why.bytes ? why.bytes : "");
+		text_addf(&outcome->detail, "the provider called back, but %s",
+			  why.bytes ? why.bytes : "");
 	}
 	text_release(&why);
 	return rc;
 }
 
-enum rc callback_read(const struct provider_def *def, const char *body, size_t len, struct outcome *outcome_out)
+enum rc callback_read(const struct provider_def *def, const char *body, size_t len,
+		      struct outcome *outcome_out)
 {
 	struct outcome outcome = { .kind = OUTCOME_UNKNOWN, .retry_after_ms = -1 };
 	struct json_doc *doc = NULL;

@@ -1,7 +1,8 @@
 /* callback_read.h: the body of a callback -> what the provider says about its attempt.
  *
- * Our own form is an object with `outcome` ("succeeded" or "failed") and no members but `result` and `error`; its result
- * is the result itself. Anything else is the provider's own body, read by its row like an answer. */
+ * Our own form is an object with `outcome` ("succeeded" or "failed") and no members but `result`
+ * and `error`; its result is the result itself. Anything else is the provider's own body, read by
+ * its row like an answer. */
 #ifndef CORE_CALLBACK_READ_H
 #define CORE_CALLBACK_READ_H
 
@@ -11,8 +12,10 @@
 #include "core/outcome.h"
 #include "core/provider_def.h"
 
-/* *outcome_out: RESULT, or FAILED (provider_failed, or contract_violation for a body that can't be used). def NULL: the provider's
- * row is gone; only our own form can be read then, and RC_INVALID says that it isn't. RC_OK: outcome_release() it. */
-MUST_CHECK enum rc callback_read(const struct provider_def *def, const char *body, size_t len, struct outcome *outcome_out);
+/* *outcome_out: RESULT, or FAILED (provider_failed, or contract_violation for a body that can't be
+ * used). def NULL: the provider's row is gone; only our own form can be read then, and RC_INVALID
+ * says that it isn't. RC_OK: outcome_release() it. */
+MUST_CHECK enum rc callback_read(const struct provider_def *def, const char *body, size_t len,
+				 struct outcome *outcome_out);
 
 #endif

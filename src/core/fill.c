@@ -3,15 +3,18 @@
 #include <string.h>
 
 static const char *const names[FILL__MAX] = {
-	[FILL_REFERENCE] = "reference",   [FILL_KEY] = "key", [FILL_JOB_ID] = "job.id",
-	[FILL_ATTEMPT_ID] = "attempt.id", [FILL_CALLBACK_URL] = "callback_url",
+	[FILL_REFERENCE] = "reference",
+	[FILL_KEY] = "key",
+	[FILL_JOB_ID] = "job.id",
+	[FILL_ATTEMPT_ID] = "attempt.id",
+	[FILL_CALLBACK_URL] = "callback_url",
 };
 
 /* One step: plain text, then a placeholder or the end. */
 struct step {
 	size_t plain_len;
-	size_t len;		/* plain text and placeholder together */
-	enum fill fill;		/* FILL__MAX: none, or a broken one */
+	size_t len;	/* plain text and placeholder together */
+	enum fill fill; /* FILL__MAX: none, or a broken one */
 	bool broken;
 };
 
@@ -29,7 +32,8 @@ static struct step next_step(const char *text, size_t len)
 	step.plain_len = (size_t)(open - text);
 	step.broken = true;
 	for (int i = 0; close && i < FILL__MAX; i++) {
-		if (strlen(names[i]) != (size_t)(close - name) || memcmp(names[i], name, strlen(names[i])) != 0)
+		if (strlen(names[i]) != (size_t)(close - name) ||
+		    memcmp(names[i], name, strlen(names[i])) != 0)
 			continue;
 		step.fill = (enum fill)i;
 		step.len = (size_t)(close + 2 - text);
@@ -57,7 +61,8 @@ unsigned int fill_names(const char *text, size_t len, bool *broken_out)
 
 static void add_encoded(struct text *out, const char *value)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 	for (; *value; value++) {
 		if (strchr(plain, *value))
@@ -67,8 +72,8 @@ static void add_encoded(struct text *out, const char *value)
 	}
 }
 
-enum rc fill_text(const char *text, size_t len, const struct fill_values *values, bool url, struct text *out,
-		  const char **missing_out)
+enum rc fill_text(const char *text, size_t len, const struct fill_values *values, bool url,
+		  struct text *out, const char **missing_out)
 {
 	while (len > 0) {
 		struct step step = next_step(text, len);

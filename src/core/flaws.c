@@ -10,7 +10,7 @@
 
 #define PART_MAX_BYTES 256
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-#define CUT_MARK "\xe2\x80\xa6" /* U+2026: what follows was too long to be shown */
+#define CUT_MARK "\xe2\x80\xa6"	   /* U+2026: what follows was too long to be shown */
 
 /* One text of a flaw, always valid UTF-8 and never longer than PART_MAX_BYTES, however long or
  * broken its source. */

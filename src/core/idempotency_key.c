@@ -25,7 +25,8 @@ static const char *read_quoted(const char *at, const char *end, struct idempoten
 		if (*at == '\\') {
 			at++;
 			if (at == end || (*at != '"' && *at != '\\'))
-				return "a backslash in a quoted key stands before a quote or a backslash only";
+				return "a backslash in a quoted key stands before a quote or a "
+				       "backslash only";
 		}
 		if (*at < 0x20 || *at > 0x7e)
 			return "a quoted key holds printable ASCII only";

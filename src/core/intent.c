@@ -1,4 +1,5 @@
-/* intent.c: every member of a create, checked, and the fingerprint that tells one intent from another. */
+/* intent.c: every member of a create, checked, and the fingerprint that tells one intent from
+ * another. */
 #include "core/intent.h"
 
 #include <inttypes.h>
@@ -8,12 +9,19 @@
 #include "base/timestamp.h"
 
 #define METADATA_MAX_MEMBERS 64
-#define METADATA_MAX_BYTES 16384	/* names and values together, unescaped */
-#define METADATA_MAX_RAW_BYTES 65536	/* as written, with its blanks and escapes: lists carry it */
+#define METADATA_MAX_BYTES 16384     /* names and values together, unescaped */
+#define METADATA_MAX_RAW_BYTES 65536 /* as written, with its blanks and escapes: lists carry it */
 
 enum member {
-	MEMBER_CONTRACT, MEMBER_PROVIDER, MEMBER_INPUT, MEMBER_MAX_ATTEMPTS, MEMBER_NOT_BEFORE, MEMBER_EXPIRES_AT,
-	MEMBER_DEADLINE_AT, MEMBER_METADATA, MEMBER__MAX
+	MEMBER_CONTRACT,
+	MEMBER_PROVIDER,
+	MEMBER_INPUT,
+	MEMBER_MAX_ATTEMPTS,
+	MEMBER_NOT_BEFORE,
+	MEMBER_EXPIRES_AT,
+	MEMBER_DEADLINE_AT,
+	MEMBER_METADATA,
+	MEMBER__MAX
 };
 
 static const char *const member_names[MEMBER__MAX] = {
@@ -28,7 +36,7 @@ static const char *const member_names[MEMBER__MAX] = {
 };
 
 struct reading {
-	const struct json_value *members[MEMBER__MAX];	/* NULL: left out */
+	const struct json_value *members[MEMBER__MAX]; /* NULL: left out */
 	struct flaws *flaws;
 };
 
@@ -71,7 +79,9 @@ static void read_name(struct reading *r, enum member member, char name_out[NAME_
 	if (v->type != JSON_STRING) {
 		wrong(r, member, "must be a string");
 	} else if (!name_valid(v->string, v->string_len)) {
-		wrong(r, member, "must be 1 to 64 of a-z, 0-9, '-', '_' and '.', and begin with a letter or digit");
+		wrong(r, member,
+		      "must be 1 to 64 of a-z, 0-9, '-', '_' and '.', and begin with a letter or "
+		      "digit");
 	} else {
 		memcpy(name_out, v->string, v->string_len);
 		name_out[v->string_len] = '\0';
@@ -83,7 +93,8 @@ static void read_target(struct reading *r, struct intent *intent)
 	read_name(r, MEMBER_CONTRACT, intent->contract);
 	read_name(r, MEMBER_PROVIDER, intent->provider);
 	if (r->members[MEMBER_CONTRACT] && r->members[MEMBER_PROVIDER])
-		wrong(r, MEMBER_PROVIDER, "can't stand beside contract: a job names one of the two");
+		wrong(r, MEMBER_PROVIDER,
+		      "can't stand beside contract: a job names one of the two");
 	else if (!r->members[MEMBER_CONTRACT] && !r->members[MEMBER_PROVIDER])
 		flaws_add(r->flaws, "", NULL, 0, "one of contract and provider is required");
 }
@@ -158,17 +169,18 @@ static void read_metadata(struct reading *r, struct intent *intent)
 	intent->metadata_len = v->raw_len;
 }
 
-/* A JSON array of every member in canonical form, defaults filled in. Its places are fixed and JSON can't be cut
- * in two ways, so that equal bytes mean equal intents. Names need no escapes. */
+/* A JSON array of every member in canonical form, defaults filled in. Its places are fixed and JSON
+ * can't be cut in two ways, so that equal bytes mean equal intents. Names need no escapes. */
 static enum rc fingerprint(const struct reading *r, struct intent *intent)
 {
 	const struct json_value *metadata = r->members[MEMBER_METADATA];
 	struct text form;
 
 	text_init(&form, 2 * (intent->input_len + intent->metadata_len) + 512);
-	text_addf(&form, "[\"intent-1\",\"%s\",\"%s\",%" PRIu32 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-		  intent->contract, intent->provider, intent->max_attempts, intent->not_before_us, intent->expires_us,
-		  intent->deadline_us);
+	text_addf(&form,
+		  "[\"intent-1\",\"%s\",\"%s\",%" PRIu32 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+		  intent->contract, intent->provider, intent->max_attempts, intent->not_before_us,
+		  intent->expires_us, intent->deadline_us);
 	json_canon(r->members[MEMBER_INPUT], &form);
 	text_add_str(&form, ",");
 	if (metadata)

@@ -5,12 +5,13 @@
 
 static const char *const job_states[JOB_STATE__MAX] = {
 	[JOB_QUEUED] = "queued",       [JOB_RUNNING] = "running", [JOB_UNKNOWN] = "unknown",
-	[JOB_SUCCEEDED] = "succeeded", [JOB_FAILED] = "failed",   [JOB_CANCELLED] = "cancelled",
+	[JOB_SUCCEEDED] = "succeeded", [JOB_FAILED] = "failed",	  [JOB_CANCELLED] = "cancelled",
 };
 
 static const char *const attempt_states[ATTEMPT_STATE__MAX] = {
-	[ATTEMPT_STARTING] = "starting",   [ATTEMPT_RUNNING] = "running",     [ATTEMPT_UNKNOWN] = "unknown",
-	[ATTEMPT_RELEASED] = "released",   [ATTEMPT_SUCCEEDED] = "succeeded", [ATTEMPT_FAILED] = "failed",
+	[ATTEMPT_STARTING] = "starting",   [ATTEMPT_RUNNING] = "running",
+	[ATTEMPT_UNKNOWN] = "unknown",	   [ATTEMPT_RELEASED] = "released",
+	[ATTEMPT_SUCCEEDED] = "succeeded", [ATTEMPT_FAILED] = "failed",
 	[ATTEMPT_CANCELLED] = "cancelled", [ATTEMPT_DISCARDED] = "discarded",
 };
 
@@ -45,12 +46,9 @@ static const char *const phases[PHASE__MAX] = {
 };
 
 static const char *const race_whys[RACE__MAX] = {
-	[RACE_LOST_SWAP] = "lost_swap",
-	[RACE_JOB_CANCELLED] = "job_cancelled",
-	[RACE_JOB_FAILED] = "job_failed",
-	[RACE_ATTEMPT_CANCELLED] = "attempt_cancelled",
-	[RACE_ATTEMPT_FAILED] = "attempt_failed",
-	[RACE_ATTEMPT_DISCARDED] = "attempt_discarded",
+	[RACE_LOST_SWAP] = "lost_swap",		  [RACE_JOB_CANCELLED] = "job_cancelled",
+	[RACE_JOB_FAILED] = "job_failed",	  [RACE_ATTEMPT_CANCELLED] = "attempt_cancelled",
+	[RACE_ATTEMPT_FAILED] = "attempt_failed", [RACE_ATTEMPT_DISCARDED] = "attempt_discarded",
 	[RACE_CONTRADICTION] = "contradiction",
 };
 
@@ -64,18 +62,18 @@ static int find(const char *const *names, int max, const char *text, size_t len)
 	return -1;
 }
 
-#define NAMES(prefix, type, table, max)                                            \
-	const char *prefix##_name(type value)                                      \
-	{                                                                          \
-		return (unsigned int)value < (unsigned int)(max) ? table[value] : NULL; \
-	}                                                                          \
-	bool prefix##_parse(const char *text, size_t len, type *value_out)         \
-	{                                                                          \
-		int found = find(table, max, text, len);                           \
-		if (found < 0)                                                     \
-			return false;                                              \
-		*value_out = (type)found;                                          \
-		return true;                                                       \
+#define NAMES(prefix, type, table, max)                                                            \
+	const char *prefix##_name(type value)                                                      \
+	{                                                                                          \
+		return (unsigned int)value < (unsigned int)(max) ? table[value] : NULL;            \
+	}                                                                                          \
+	bool prefix##_parse(const char *text, size_t len, type *value_out)                         \
+	{                                                                                          \
+		int found = find(table, max, text, len);                                           \
+		if (found < 0)                                                                     \
+			return false;                                                              \
+		*value_out = (type)found;                                                          \
+		return true;                                                                       \
 	}
 
 NAMES(job_state, enum job_state, job_states, JOB_STATE__MAX)
@@ -146,7 +144,8 @@ void job_release(struct job *job)
 /* An expired job, one past its deadline, and one whose input was purged start no attempt again. */
 static const char *advice_failed(const struct job *job)
 {
-	if (job->purged_us != 0 || job->error_reason == REASON_EXPIRED || job->error_reason == REASON_DEADLINE)
+	if (job->purged_us != 0 || job->error_reason == REASON_EXPIRED ||
+	    job->error_reason == REASON_DEADLINE)
 		return "done";
 	return job->effect_done ? "ask_operator" : "new_attempt";
 }
@@ -155,17 +154,12 @@ const char *job_advice(const struct job *job)
 {
 	switch (job->state) {
 	case JOB_QUEUED:
-	case JOB_RUNNING:
-		return "wait";
-	case JOB_UNKNOWN:
-		return job->asked_about ? "wait" : "ask_operator";
+	case JOB_RUNNING: return "wait";
+	case JOB_UNKNOWN: return job->asked_about ? "wait" : "ask_operator";
 	case JOB_SUCCEEDED:
-	case JOB_CANCELLED:
-		return "done";
-	case JOB_FAILED:
-		return advice_failed(job);
-	case JOB_STATE__MAX:
-		break;
+	case JOB_CANCELLED: return "done";
+	case JOB_FAILED: return advice_failed(job);
+	case JOB_STATE__MAX: break;
 	}
 	return "wait";
 }
@@ -180,15 +174,12 @@ uint32_t job_retry_hint_s(const struct job *job, int64_t now_us)
 			return wait_s > 3600 ? 3600 : (uint32_t)wait_s;
 		}
 		return 1;
-	case JOB_RUNNING:
-		return 1;
-	case JOB_UNKNOWN:
-		return 10;	/* a person has to look, or a provider is asked now and then */
+	case JOB_RUNNING: return 1;
+	case JOB_UNKNOWN: return 10; /* a person has to look, or a provider is asked now and then */
 	case JOB_SUCCEEDED:
 	case JOB_FAILED:
 	case JOB_CANCELLED:
-	case JOB_STATE__MAX:
-		break;
+	case JOB_STATE__MAX: break;
 	}
 	return 0;
 }

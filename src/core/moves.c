@@ -3,23 +3,25 @@
 #define S(state) (1u << ATTEMPT_##state)
 #define IN_PLAY (S(STARTING) | S(RUNNING) | S(UNKNOWN) | S(RELEASED))
 
-/* The attempt's side. `operator_from` is smaller where `starting` is its poller's: the request may be about to go out. */
+/* The attempt's side. `operator_from` is smaller where `starting` is its poller's: the request may
+ * be about to go out. */
 static const struct attempt_rule {
 	unsigned int from;
 	unsigned int operator_from;
 	enum attempt_state to;
 } attempt_rules[ATTEMPT_EVENT__MAX] = {
 	[ON_ACKNOWLEDGED] = { S(STARTING), 0, ATTEMPT_RUNNING },
-	[ON_RESULT] = { IN_PLAY, IN_PLAY, ATTEMPT_SUCCEEDED },	/* or discarded, where it doesn't hold its job */
+	[ON_RESULT] = { IN_PLAY, IN_PLAY,
+			ATTEMPT_SUCCEEDED }, /* or discarded, where it doesn't hold its job */
 	[ON_FAILURE] = { IN_PLAY, S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_FAILED },
 	[ON_TRACK_LOST] = { S(STARTING) | S(RUNNING), 0, ATTEMPT_UNKNOWN },
 	[ON_RELEASE] = { S(RUNNING) | S(UNKNOWN), S(RUNNING) | S(UNKNOWN), ATTEMPT_RELEASED },
-	[ON_CANCEL] = { S(RUNNING) | S(UNKNOWN) | S(RELEASED), S(RUNNING) | S(UNKNOWN) | S(RELEASED),
-			ATTEMPT_CANCELLED },
+	[ON_CANCEL] = { S(RUNNING) | S(UNKNOWN) | S(RELEASED),
+			S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_CANCELLED },
 };
 
-/* The job's side, for an attempt that holds it. `quiet_only`: the job moves only where no other attempt is in doubt and it isn't
- * queued already. */
+/* The job's side, for an attempt that holds it. `quiet_only`: the job moves only where no other
+ * attempt is in doubt and it isn't queued already. */
 #define J(state) (1u << JOB_##state)
 static const struct job_rule {
 	unsigned int from;
@@ -27,7 +29,7 @@ static const struct job_rule {
 	enum job_state to;
 	enum job_state to_without_retry;
 } job_rules[ATTEMPT_EVENT__MAX] = {
-	[ON_ACKNOWLEDGED] = { 0, false, JOB_RUNNING, JOB_RUNNING },	/* stays running */
+	[ON_ACKNOWLEDGED] = { 0, false, JOB_RUNNING, JOB_RUNNING }, /* stays running */
 	[ON_RESULT] = { J(QUEUED) | J(RUNNING) | J(UNKNOWN), false, JOB_SUCCEEDED, JOB_SUCCEEDED },
 	[ON_FAILURE] = { J(RUNNING) | J(UNKNOWN), true, JOB_QUEUED, JOB_FAILED },
 	[ON_TRACK_LOST] = { J(RUNNING), false, JOB_UNKNOWN, JOB_UNKNOWN },
@@ -40,7 +42,8 @@ bool moves_holds(const struct job_facts *job, uint64_t version_read)
 	return job_open(job->state) && !job->completed && job->version == version_read;
 }
 
-/* Why a result for an attempt in play is thrown away. An open job whose version went on was failed for good in between. */
+/* Why a result for an attempt in play is thrown away. An open job whose version went on was failed
+ * for good in between. */
 static enum race_why lost_to(const struct job_facts *job)
 {
 	if (job->completed)
@@ -57,22 +60,23 @@ static struct move ended(enum attempt_state state, enum attempt_event event)
 	if (event != ON_RESULT)
 		return move;
 	switch (state) {
-	case ATTEMPT_SUCCEEDED: move.why = RACE_CONTRADICTION; break;	/* unless it is the same result again */
-	case ATTEMPT_FAILED:    move.why = RACE_ATTEMPT_FAILED; break;
+	case ATTEMPT_SUCCEEDED:
+		move.why = RACE_CONTRADICTION;
+		break; /* unless it is the same result again */
+	case ATTEMPT_FAILED: move.why = RACE_ATTEMPT_FAILED; break;
 	case ATTEMPT_CANCELLED: move.why = RACE_ATTEMPT_CANCELLED; break;
 	case ATTEMPT_DISCARDED: move.why = RACE_ATTEMPT_DISCARDED; break;
 	case ATTEMPT_STARTING:
 	case ATTEMPT_RUNNING:
 	case ATTEMPT_UNKNOWN:
 	case ATTEMPT_RELEASED:
-	case ATTEMPT_STATE__MAX:
-		break;
+	case ATTEMPT_STATE__MAX: break;
 	}
 	return move;
 }
 
-struct move moves_decide(const struct job_facts *job, enum attempt_state from, uint64_t version_read,
-			 enum attempt_event event, enum mover by)
+struct move moves_decide(const struct job_facts *job, enum attempt_state from,
+			 uint64_t version_read, enum attempt_event event, enum mover by)
 {
 	const struct attempt_rule *rule = &attempt_rules[event];
 	const struct job_rule *job_rule = &job_rules[event];
@@ -82,7 +86,9 @@ struct move moves_decide(const struct job_facts *job, enum attempt_state from, u
 	if (!attempt_in_play(from) || (event == ON_RELEASE && from == ATTEMPT_RELEASED))
 		return ended(from, event);
 	if (!((by == BY_OPERATOR ? rule->operator_from : rule->from) & bit))
-		return (struct move){ .verdict = from == ATTEMPT_STARTING ? MOVE_REFUSED : MOVE_LATE, .attempt_to = from };
+		return (struct move){ .verdict =
+					      from == ATTEMPT_STARTING ? MOVE_REFUSED : MOVE_LATE,
+				      .attempt_to = from };
 	if (!moves_holds(job, version_read)) {
 		if (event == ON_RESULT) {
 			move.attempt_to = ATTEMPT_DISCARDED;

@@ -95,18 +95,11 @@ static void judge_end(const struct seen *seen, struct outcome *outcome)
 static void judge_override(enum override means, enum reason open_reason, struct outcome *outcome)
 {
 	switch (means) {
-	case OVERRIDE_FAILED:
-		decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED);
-		break;
-	case OVERRIDE_RETRY:
-		decide(outcome, OUTCOME_RETRY, REASON_RETRY_LATER);
-		break;
-	case OVERRIDE_UNKNOWN:
-		decide(outcome, OUTCOME_UNKNOWN, open_reason);
-		break;
+	case OVERRIDE_FAILED: decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED); break;
+	case OVERRIDE_RETRY: decide(outcome, OUTCOME_RETRY, REASON_RETRY_LATER); break;
+	case OVERRIDE_UNKNOWN: decide(outcome, OUTCOME_UNKNOWN, open_reason); break;
 	case OVERRIDE_SUCCEEDED:
-	case OVERRIDE__MAX:
-		break;
+	case OVERRIDE__MAX: break;
 	}
 }
 
@@ -179,9 +172,7 @@ static enum rc judge_body(const struct seen *seen, const struct provider_def *de
 	const char *words = why.bytes ? why.bytes : "";
 
 	switch (verdict) {
-	case RESULT_FOUND:
-		decide(outcome, OUTCOME_RESULT, REASON_NONE);
-		break;
+	case RESULT_FOUND: decide(outcome, OUTCOME_RESULT, REASON_NONE); break;
 	case RESULT_UNENDED:
 		decide(outcome, OUTCOME_UNKNOWN, REASON_TRUNCATED);
 		text_addf(&outcome->detail, ", but %s", words);
@@ -214,17 +205,15 @@ static enum rc judge_success(const struct seen *seen, const struct provider_def 
 bool outcome_settles_resend(const struct outcome *outcome)
 {
 	switch (outcome->kind) {
-	case OUTCOME_RESULT:
-		return true;
+	case OUTCOME_RESULT: return true;
 	case OUTCOME_FAILED:
-		return outcome->by_row || outcome->reason == REASON_CONTRACT_VIOLATION || outcome->reason == REASON_TOO_LARGE;
-	case OUTCOME_RETRY:
-		return outcome->by_row;
-	case OUTCOME_ACCEPTED:	/* still at work */
+		return outcome->by_row || outcome->reason == REASON_CONTRACT_VIOLATION ||
+		       outcome->reason == REASON_TOO_LARGE;
+	case OUTCOME_RETRY: return outcome->by_row;
+	case OUTCOME_ACCEPTED: /* still at work */
 	case OUTCOME_CANCELLED:
 	case OUTCOME_UNKNOWN:
-	case OUTCOME__MAX:
-		break;
+	case OUTCOME__MAX: break;
 	}
 	return false;
 }

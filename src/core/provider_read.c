@@ -89,7 +89,8 @@ static void read_method(struct reading *in, const struct field *field,
 /* What says who sends and what, and so can't carry a key. */
 static const char *key_header_flaw(const char *name, size_t len)
 {
-	static const char *const taken[] = { "Content-Type", "Content-Encoding", "Authorization", "Cookie", "Accept" };
+	static const char *const taken[] = { "Content-Type", "Content-Encoding", "Authorization",
+					     "Cookie", "Accept" };
 
 	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
 		if (len == strlen(taken[i]) && strncasecmp(name, taken[i], len) == 0)
@@ -176,31 +177,39 @@ static void read_object(struct reading *in, const struct field *field,
 	members_read(in, object, value);
 }
 
-static void read_filled_url(struct reading *in, const struct field *field, const struct json_value *value)
+static void read_filled_url(struct reading *in, const struct field *field,
+			    const struct json_value *value)
 {
 	read_checked(in, field, value, provider_filled_url_flaw);
 }
 
-static const char *status_word_flaw(const struct reading *in, const struct json_value *member, enum status_means *means_out)
+static const char *status_word_flaw(const struct reading *in, const struct json_value *member,
+				    enum status_means *means_out)
 {
 	if (memchr(member->name, '\0', member->name_len))
 		return "must not be named with U+0000";
-	if (member->type != JSON_STRING || !status_means_parse(member->string, member->string_len, means_out))
+	if (member->type != JSON_STRING ||
+	    !status_means_parse(member->string, member->string_len, means_out))
 		return "must be \"succeeded\", \"failed\" or \"working\"";
-	return in->def->status_words_len == PROVIDER_STATUS_WORDS_MAX ? "is one word too many: 64 are allowed" : NULL;
+	return in->def->status_words_len == PROVIDER_STATUS_WORDS_MAX
+		       ? "is one word too many: 64 are allowed"
+		       : NULL;
 }
 
-static void read_status_map(struct reading *in, const struct field *field, const struct json_value *value)
+static void read_status_map(struct reading *in, const struct field *field,
+			    const struct json_value *value)
 {
 	if (!is_object(in, field, value))
 		return;
 	for (const struct json_value *member = value->child; member; member = member->next) {
-		struct provider_status_word *word = &in->def->status_words[in->def->status_words_len];
+		struct provider_status_word *word =
+			&in->def->status_words[in->def->status_words_len];
 		enum status_means means = STATUS_WORKING;
 		const char *flaw = status_word_flaw(in, member, &means);
 
 		if (flaw) {
-			flaws_add(in->flaws, "/status/map", member->name, member->name_len, "%s", flaw);
+			flaws_add(in->flaws, "/status/map", member->name, member->name_len, "%s",
+				  flaw);
 			continue;
 		}
 		word->means = means;

@@ -130,7 +130,8 @@ const char *provider_filled_url_flaw(const char *url, size_t len)
 
 	text_init(&filled, URL_MAX_BYTES);
 	enum rc rc = fill_text(url, len, &letters, true, &filled, &missing);
-	const char *flaw = rc == RC_OK ? provider_url_flaw(filled.bytes, filled.len) : "can't be filled";
+	const char *flaw =
+		rc == RC_OK ? provider_url_flaw(filled.bytes, filled.len) : "can't be filled";
 
 	text_release(&filled);
 	return flaw;
@@ -204,7 +205,8 @@ const char *provider_header_value_flaw(const char *value, size_t len)
 
 	if (broken)
 		return "has a {{ that is no placeholder known here";
-	return names & 1u << FILL_REFERENCE ? "can't name {{reference}}: it is told by the answer" : NULL;
+	return names & 1u << FILL_REFERENCE ? "can't name {{reference}}: it is told by the answer"
+					    : NULL;
 }
 
 static const char *const override_names[OVERRIDE__MAX] = { "succeeded", "failed", "retry",

@@ -13,7 +13,7 @@
 
 enum result_verdict {
 	RESULT_FOUND,
-	RESULT_BROKEN, /* not what is due: the contract is violated */
+	RESULT_BROKEN,	/* not what is due: the contract is violated */
 	RESULT_UNENDED, /* a body without a proven end that may be part of a longer one */
 	RESULT_VERDICT__MAX
 };

@@ -11,9 +11,9 @@ enum secret_kind { SECRET_NONE, SECRET_ENV, SECRET_FILE, SECRET_BROKEN, SECRET__
 
 /* One step through a value: first plain text (maybe none), then a reference or the end. */
 struct secret_ref {
-	size_t plain_len; /* bytes before the reference, or all that was left */
+	size_t plain_len;      /* bytes before the reference, or all that was left */
 	enum secret_kind kind; /* NONE: the value ends here. BROKEN: a "${" that is neither form */
-	const char *name; /* inside the value */
+	const char *name;      /* inside the value */
 	size_t name_len;
 	size_t len; /* plain text and reference together: where the next step begins */
 };

@@ -29,7 +29,8 @@ enum rc accepted_reference(const struct provider_def *def, const char *body, siz
 
 	if (rc != RC_OK)
 		return rc == RC_INVALID ? RC_OK : rc;
-	const struct json_value *at = json_at(json_root(doc), def->accepted_reference, strlen(def->accepted_reference));
+	const struct json_value *at =
+		json_at(json_root(doc), def->accepted_reference, strlen(def->accepted_reference));
 	bool string = at && at->type == JSON_STRING, number = at && at->type == JSON_NUMBER;
 
 	if (string || number) {
@@ -45,7 +46,8 @@ enum rc accepted_reference(const struct provider_def *def, const char *body, siz
 	return RC_OK;
 }
 
-static const struct provider_status_word *find_word(const struct provider_def *def, const struct json_value *state)
+static const struct provider_status_word *find_word(const struct provider_def *def,
+						    const struct json_value *state)
 {
 	for (size_t i = 0; state && i < def->status_words_len; i++)
 		if (json_is_string(state, def->status_words[i].word))
@@ -53,14 +55,16 @@ static const struct provider_status_word *find_word(const struct provider_def *d
 	return NULL;
 }
 
-static void decide(struct outcome *outcome, enum outcome_kind kind, enum reason reason, const char *words)
+static void decide(struct outcome *outcome, enum outcome_kind kind, enum reason reason,
+		   const char *words)
 {
 	outcome->kind = kind;
 	outcome->reason = reason;
 	text_add_str(&outcome->detail, words);
 }
 
-static void judge_done(const struct json_value *root, const struct provider_def *def, struct outcome *outcome)
+static void judge_done(const struct json_value *root, const struct provider_def *def,
+		       struct outcome *outcome)
 {
 	const struct json_value *at = json_at(root, def->status_result, strlen(def->status_result));
 
@@ -68,36 +72,35 @@ static void judge_done(const struct json_value *root, const struct provider_def 
 		decide(outcome, OUTCOME_RESULT, REASON_NONE, "");
 		text_add(&outcome->result, at->raw, at->raw_len);
 	} else {
-		decide(outcome, OUTCOME_FAILED, REASON_CONTRACT_VIOLATION, ", but has nothing at the result's pointer");
+		decide(outcome, OUTCOME_FAILED, REASON_CONTRACT_VIOLATION,
+		       ", but has nothing at the result's pointer");
 		outcome->effect_done = def->side_effects;
 	}
 }
 
-static void judge_word(const struct json_value *root, const struct provider_def *def, struct outcome *outcome)
+static void judge_word(const struct json_value *root, const struct provider_def *def,
+		       struct outcome *outcome)
 {
-	const struct json_value *state = json_at(root, def->status_state, strlen(def->status_state));
+	const struct json_value *state =
+		json_at(root, def->status_state, strlen(def->status_state));
 	const struct provider_status_word *word = find_word(def, state);
 
 	if (!word) {
-		decide(outcome, OUTCOME_UNKNOWN, REASON_NONE, ", whose state has no row in status.map");
+		decide(outcome, OUTCOME_UNKNOWN, REASON_NONE,
+		       ", whose state has no row in status.map");
 		return;
 	}
 	text_addf(&outcome->detail, ", state %.*s", WORD_SHOWN_MAX, word->word);
 	switch (word->means) {
-	case STATUS_SUCCEEDED:
-		judge_done(root, def, outcome);
-		break;
-	case STATUS_FAILED:
-		decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED, "");
-		break;
+	case STATUS_SUCCEEDED: judge_done(root, def, outcome); break;
+	case STATUS_FAILED: decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED, ""); break;
 	case STATUS_WORKING:
-	case STATUS_MEANS__MAX:
-		decide(outcome, OUTCOME_UNKNOWN, REASON_NONE, "");
-		break;
+	case STATUS_MEANS__MAX: decide(outcome, OUTCOME_UNKNOWN, REASON_NONE, ""); break;
 	}
 }
 
-static enum rc judge_body(const struct seen *seen, const struct provider_def *def, struct outcome *outcome)
+static enum rc judge_body(const struct seen *seen, const struct provider_def *def,
+			  struct outcome *outcome)
 {
 	struct json_doc *doc;
 	struct json_error error;
@@ -115,18 +118,23 @@ static enum rc judge_body(const struct seen *seen, const struct provider_def *de
 }
 
 /* Begins the sentence. False: no whole answer came, which says nothing. */
-static bool begin(const struct seen *seen, const struct provider_def *def, const char *question, struct outcome *outcome)
+static bool begin(const struct seen *seen, const struct provider_def *def, const char *question,
+		  struct outcome *outcome)
 {
 	bool whole = seen->end == SEEN_WHOLE && !seen->two_lengths && !seen->too_large;
 
-	*outcome = (struct outcome){ .kind = OUTCOME_UNKNOWN, .phase = seen->phase, .retry_after_ms = -1,
+	*outcome = (struct outcome){ .kind = OUTCOME_UNKNOWN,
+				     .phase = seen->phase,
+				     .retry_after_ms = -1,
 				     .http_status = whole ? seen->http_status : 0 };
 	text_init(&outcome->result, (size_t)def->max_result_bytes + 1);
 	text_init(&outcome->detail, DETAIL_MAX_BYTES);
 	if (whole)
-		text_addf(&outcome->detail, "the %s was answered %" PRIu32, question, seen->http_status);
+		text_addf(&outcome->detail, "the %s was answered %" PRIu32, question,
+			  seen->http_status);
 	else
-		text_addf(&outcome->detail, "the %s got no whole answer: %.500s", question, seen->detail ? seen->detail : "");
+		text_addf(&outcome->detail, "the %s got no whole answer: %.500s", question,
+			  seen->detail ? seen->detail : "");
 	return whole && seen->http_status >= 200 && seen->http_status <= 299;
 }
 
@@ -140,7 +148,8 @@ static enum rc end(enum rc rc, struct outcome *outcome, struct outcome *outcome_
 	return RC_OK;
 }
 
-enum rc status_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out)
+enum rc status_of(const struct seen *seen, const struct provider_def *def,
+		  struct outcome *outcome_out)
 {
 	struct outcome outcome;
 	enum rc rc = RC_OK;
@@ -150,11 +159,13 @@ enum rc status_of(const struct seen *seen, const struct provider_def *def, struc
 	return end(rc, &outcome, outcome_out);
 }
 
-enum rc cancel_of(const struct seen *seen, const struct provider_def *def, struct outcome *outcome_out)
+enum rc cancel_of(const struct seen *seen, const struct provider_def *def,
+		  struct outcome *outcome_out)
 {
 	struct outcome outcome;
 
 	if (begin(seen, def, "cancel", &outcome) && def->cancel_proves)
-		decide(&outcome, OUTCOME_CANCELLED, REASON_ATTEMPT_CANCELLED, ", which proves the end");
+		decide(&outcome, OUTCOME_CANCELLED, REASON_ATTEMPT_CANCELLED,
+		       ", which proves the end");
 	return end(RC_OK, &outcome, outcome_out);
 }

@@ -21,7 +21,8 @@ char *traceparent_child(char traceparent_out[TRACEPARENT_LEN + 1], const char *p
 
 #define TRACE_ID_LEN 32
 
-/* The trace id alone, of `parent` if that is valid, else the job's id: what every log line about the job carries. */
+/* The trace id alone, of `parent` if that is valid, else the job's id: what every log line about
+ * the job carries. */
 char *trace_id(char trace_id_out[TRACE_ID_LEN + 1], const char *parent, const struct id *job_id);
 
 #endif

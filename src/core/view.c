@@ -75,7 +75,8 @@ static void put_raw(struct build *b, const char *name, const struct blob *blob)
 		put_or_null(b, name, NULL);
 }
 
-/* No metadata is an empty object, so that a client may always look inside; purged_at tells what is gone. */
+/* No metadata is an empty object, so that a client may always look inside; purged_at tells what is
+ * gone. */
 static void put_metadata(struct build *b, const struct blob *metadata)
 {
 	if (metadata->bytes)
@@ -138,7 +139,8 @@ struct json_object *view_raw(const char *json, size_t len)
 	raw = malloc(sizeof *raw + len);
 	if (!raw)
 		return NULL;
-	object = json_object_new_boolean(0);	/* any kind does: the serializer decides what is written */
+	object = json_object_new_boolean(
+		0); /* any kind does: the serializer decides what is written */
 	if (!object) {
 		free(raw);
 		return NULL;
@@ -183,8 +185,8 @@ struct json_object *view_time(int64_t us)
 
 const char *view_text(struct json_object *value, size_t *len_out)
 {
-	return json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
-						 len_out);
+	return json_object_to_json_string_length(
+		value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, len_out);
 }
 
 static struct json_object *view_error(const struct job *job)
@@ -200,7 +202,8 @@ static struct json_object *view_error(const struct job *job)
 
 static struct json_object *view_attempts(const struct job *job)
 {
-	struct json_object *array = json_object_new_array_ext((int)(job->attempts_len ? job->attempts_len : 1));
+	struct json_object *array =
+		json_object_new_array_ext((int)(job->attempts_len ? job->attempts_len : 1));
 
 	for (size_t i = 0; array && i < job->attempts_len; i++) {
 		struct json_object *attempt = view_attempt(&job->attempts[i]);

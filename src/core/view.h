@@ -10,11 +10,13 @@
 struct json_object;
 
 /* Each returns a new object (json_object_put() it), or NULL without memory. */
-struct json_object *view_job(const struct job *job);		/* the whole job with input, result and attempts */
-struct json_object *view_job_row(const struct job *job);	/* a list's row: without those three */
+struct json_object *
+view_job(const struct job *job); /* the whole job with input, result and attempts */
+struct json_object *view_job_row(const struct job *job); /* a list's row: without those three */
 struct json_object *view_attempt(const struct attempt *attempt);
 
-/* A JSON text put in as it is, byte for byte; it must be one valid JSON text. Its bytes are copied. */
+/* A JSON text put in as it is, byte for byte; it must be one valid JSON text. Its bytes are copied.
+ */
 struct json_object *view_raw(const char *json, size_t len);
 
 /* A JSON string; a byte that is no UTF-8 comes out as U+FFFD. */
@@ -23,7 +25,8 @@ struct json_object *view_string(const char *bytes, size_t len);
 struct json_object *view_id(const struct id *id);
 struct json_object *view_time(int64_t us);
 
-/* The text that is sent: no white space, slashes not escaped. It lives as long as `value`. NULL without memory. */
+/* The text that is sent: no white space, slashes not escaped. It lives as long as `value`. NULL
+ * without memory. */
 const char *view_text(struct json_object *value, size_t *len_out);
 
 /* The ETag, quotes included: "<version>-<revision>". */

@@ -16,7 +16,8 @@ void webhook_body(const struct webhook_event *event, struct text *out)
 	text_addf(out, ",\"timestamp\":\"%s\",\"data\":{\"id\":\"%s\",\"idempotency_key\":",
 		  timestamp_format(event->at_us, at), id_format(&event->job_id, id));
 	text_add_json_string(out, event->key, event->key_len);
-	text_addf(out, ",\"state\":\"%s\",\"version\":%" PRIu64 "}}", job_state_name(event->state), event->version);
+	text_addf(out, ",\"state\":\"%s\",\"version\":%" PRIu64 "}}", job_state_name(event->state),
+		  event->version);
 }
 
 bool webhook_secret_parse(const char *text, size_t len, struct webhook_key *key_out)
@@ -25,15 +26,16 @@ bool webhook_secret_parse(const char *text, size_t len, struct webhook_key *key_
 
 	*key_out = (struct webhook_key){ 0 };
 	if (len > prefix && memcmp(text, WEBHOOK_SECRET_PREFIX, prefix) == 0 &&
-	    base64_decode(text + prefix, len - prefix, key_out->bytes, sizeof key_out->bytes, &key_out->len) &&
+	    base64_decode(text + prefix, len - prefix, key_out->bytes, sizeof key_out->bytes,
+			  &key_out->len) &&
 	    key_out->len >= WEBHOOK_SECRET_MIN_BYTES)
 		return true;
 	explicit_bzero(key_out, sizeof *key_out);
 	return false;
 }
 
-void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *id, int64_t timestamp_s, const char *body,
-		  size_t body_len, struct text *out)
+void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *id,
+		  int64_t timestamp_s, const char *body, size_t body_len, struct text *out)
 {
 	unsigned char mac[SHA256_BYTES];
 	char encoded[BASE64_LEN(SHA256_BYTES) + 1];
@@ -46,14 +48,17 @@ void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *i
 		out->failed = true;
 	for (size_t i = 0; text_ok(&content) && i < keys_len; i++) {
 		digest_hmac_sha256(keys[i].bytes, keys[i].len, content.bytes, content.len, mac);
-		text_addf(out, "%sv1,%s", i > 0 ? " " : "", base64_encode(mac, sizeof mac, encoded));
+		text_addf(out, "%sv1,%s", i > 0 ? " " : "",
+			  base64_encode(mac, sizeof mac, encoded));
 	}
 	text_release(&content);
 }
 
 int64_t webhook_retry_ms(uint32_t tries, uint32_t random)
 {
-	static const uint32_t waits_s[] = { 5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 28800 };
+	static const uint32_t waits_s[] = {
+		5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 28800
+	};
 
 	if (tries == 0)
 		return 0;

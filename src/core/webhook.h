@@ -1,6 +1,8 @@
-/* webhook.h: a message to an owner's endpoint: its body, its signature, and when it is tried again. Standard Webhooks 1.0.
+/* webhook.h: a message to an owner's endpoint: its body, its signature, and when it is tried again.
+ * Standard Webhooks 1.0.
  *
- * A message has one id at every try, and a body that doesn't change; the signature covers the time of the try besides. */
+ * A message has one id at every try, and a body that doesn't change; the signature covers the time
+ * of the try besides. */
 #ifndef CORE_WEBHOOK_H
 #define CORE_WEBHOOK_H
 
@@ -20,9 +22,9 @@
 
 /* What happened to a job, as it was then. */
 struct webhook_event {
-	struct id id;				/* the message's */
-	char type[WEBHOOK_TYPE_MAX_LEN + 1];	/* "job.succeeded" */
-	int64_t at_us;				/* when it happened */
+	struct id id;			     /* the message's */
+	char type[WEBHOOK_TYPE_MAX_LEN + 1]; /* "job.succeeded" */
+	int64_t at_us;			     /* when it happened */
 	struct id job_id;
 	char key[KEY_MAX];
 	size_t key_len;
@@ -30,7 +32,8 @@ struct webhook_event {
 	uint64_t version;
 };
 
-/* {"type","timestamp","data":{"id","idempotency_key","state","version"}}: the same bytes for the same event. */
+/* {"type","timestamp","data":{"id","idempotency_key","state","version"}}: the same bytes for the
+ * same event. */
 void webhook_body(const struct webhook_event *event, struct text *out);
 
 struct webhook_key {
@@ -41,12 +44,13 @@ struct webhook_key {
 /* whsec_<base64 of 24 to 64 bytes>. False: it is none, *key_out is zeroed. */
 bool webhook_secret_parse(const char *text, size_t len, struct webhook_key *key_out);
 
-/* Adds "v1,<base64 of HMAC-SHA-256>" over "<id>.<timestamp_s>.<body>", one for each key, with a blank between. */
-void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *id, int64_t timestamp_s, const char *body,
-		  size_t body_len, struct text *out);
+/* Adds "v1,<base64 of HMAC-SHA-256>" over "<id>.<timestamp_s>.<body>", one for each key, with a
+ * blank between. */
+void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *id,
+		  int64_t timestamp_s, const char *body, size_t body_len, struct text *out);
 
-/* How long to wait after so many tries (1 or more), picked by `random` within an eighth around the schedule's time; -1: give up,
- * about a day after the first. */
+/* How long to wait after so many tries (1 or more), picked by `random` within an eighth around the
+ * schedule's time; -1: give up, about a day after the first. */
 int64_t webhook_retry_ms(uint32_t tries, uint32_t random);
 
 #endif

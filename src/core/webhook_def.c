@@ -21,7 +21,8 @@ static const char *secret_flaw(const char *text, size_t len)
 {
 	struct secret_ref ref = secret_ref_next(text, len);
 
-	if ((ref.kind != SECRET_ENV && ref.kind != SECRET_FILE) || ref.plain_len > 0 || ref.len != len)
+	if ((ref.kind != SECRET_ENV && ref.kind != SECRET_FILE) || ref.plain_len > 0 ||
+	    ref.len != len)
 		return "must be ${file:/path} or ${env:NAME}, never the secret itself";
 	return utf8_valid(text, len) ? NULL : "must be UTF-8";
 }
@@ -29,7 +30,8 @@ static const char *secret_flaw(const char *text, size_t len)
 /* False: no memory. What is wrong is added to `flaws`, and nothing is kept then. */
 static bool add_url(struct webhook_def *def, const char *url, size_t len, struct flaws *flaws)
 {
-	const char *flaw = memchr(url, '\0', len) ? "must not hold U+0000" : provider_url_flaw(url, len);
+	const char *flaw =
+		memchr(url, '\0', len) ? "must not hold U+0000" : provider_url_flaw(url, len);
 
 	if (!flaw)
 		return keep(&def->url, url, len);
@@ -37,12 +39,14 @@ static bool add_url(struct webhook_def *def, const char *url, size_t len, struct
 	return true;
 }
 
-static bool add_secret(struct webhook_def *def, size_t place, const char *text, size_t len, struct flaws *flaws)
+static bool add_secret(struct webhook_def *def, size_t place, const char *text, size_t len,
+		       struct flaws *flaws)
 {
 	const char *flaw = secret_flaw(text, len);
 	char pointer[32];
 
-	if (!flaw && place > 0 && def->secrets_len > 0 && strlen(def->secrets[0]) == len && memcmp(def->secrets[0], text, len) == 0)
+	if (!flaw && place > 0 && def->secrets_len > 0 && strlen(def->secrets[0]) == len &&
+	    memcmp(def->secrets[0], text, len) == 0)
 		flaw = "is the same as the first";
 	if (!flaw && keep(&def->secrets[def->secrets_len], text, len)) {
 		def->secrets_len++;
@@ -59,11 +63,13 @@ static bool count_fits(size_t count, struct flaws *flaws)
 {
 	if (count >= 1 && count <= WEBHOOK_SECRETS_MAX)
 		return true;
-	flaws_add(flaws, "", "secrets", strlen("secrets"), "must be one secret, or two while they change");
+	flaws_add(flaws, "", "secrets", strlen("secrets"),
+		  "must be one secret, or two while they change");
 	return false;
 }
 
-static enum rc finish(struct webhook_def *def, bool memory, const struct flaws *flaws, size_t flaws_before)
+static enum rc finish(struct webhook_def *def, bool memory, const struct flaws *flaws,
+		      size_t flaws_before)
 {
 	if (memory && flaws->count == flaws_before)
 		return RC_OK;
@@ -71,8 +77,8 @@ static enum rc finish(struct webhook_def *def, bool memory, const struct flaws *
 	return memory ? RC_INVALID : RC_FAULT;
 }
 
-enum rc webhook_def_make(const char *url, const char *const *secrets, size_t secrets_len, struct webhook_def *def_out,
-			 struct flaws *flaws)
+enum rc webhook_def_make(const char *url, const char *const *secrets, size_t secrets_len,
+			 struct webhook_def *def_out, struct flaws *flaws)
 {
 	size_t before = flaws->count;
 
@@ -81,11 +87,13 @@ enum rc webhook_def_make(const char *url, const char *const *secrets, size_t sec
 
 	if (count_fits(secrets_len, flaws))
 		for (size_t i = 0; i < secrets_len; i++)
-			memory = memory && add_secret(def_out, i, secrets[i], strlen(secrets[i]), flaws);
+			memory = memory &&
+				 add_secret(def_out, i, secrets[i], strlen(secrets[i]), flaws);
 	return finish(def_out, memory, flaws, before);
 }
 
-static bool read_secrets(struct webhook_def *def, const struct json_value *value, struct flaws *flaws)
+static bool read_secrets(struct webhook_def *def, const struct json_value *value,
+			 struct flaws *flaws)
 {
 	size_t place = 0;
 	bool memory = true;
@@ -97,12 +105,14 @@ static bool read_secrets(struct webhook_def *def, const struct json_value *value
 	if (!count_fits(value->count, flaws))
 		return true;
 	for (const struct json_value *one = value->child; memory && one; one = one->next, place++)
-		memory = one->type == JSON_STRING ? add_secret(def, place, one->string, one->string_len, flaws)
-						  : add_secret(def, place, "", 0, flaws);
+		memory = one->type == JSON_STRING
+				 ? add_secret(def, place, one->string, one->string_len, flaws)
+				 : add_secret(def, place, "", 0, flaws);
 	return memory;
 }
 
-enum rc webhook_def_read(const struct json_value *json, struct webhook_def *def_out, struct flaws *flaws)
+enum rc webhook_def_read(const struct json_value *json, struct webhook_def *def_out,
+			 struct flaws *flaws)
 {
 	size_t before = flaws->count;
 	const struct json_value *url = json_member(json, "url");
@@ -124,7 +134,8 @@ enum rc webhook_def_read(const struct json_value *json, struct webhook_def *def_
 	return finish(def_out, memory, flaws, before);
 }
 
-enum rc webhook_def_stored(const char *url, const char *secrets, size_t secrets_len, struct webhook_def *def_out)
+enum rc webhook_def_stored(const char *url, const char *secrets, size_t secrets_len,
+			   struct webhook_def *def_out)
 {
 	struct json_doc *doc;
 	struct json_error error;
@@ -135,7 +146,8 @@ enum rc webhook_def_stored(const char *url, const char *secrets, size_t secrets_
 	if (rc != RC_OK)
 		return rc;
 	flaws_init(&flaws);
-	bool memory = add_url(def_out, url, strlen(url), &flaws) && read_secrets(def_out, json_root(doc), &flaws);
+	bool memory = add_url(def_out, url, strlen(url), &flaws) &&
+		      read_secrets(def_out, json_root(doc), &flaws);
 
 	rc = finish(def_out, memory, &flaws, 0);
 	flaws_release(&flaws);

@@ -123,11 +123,8 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 
 	switch (changed) {
 	case CHANGED_DONE:
-	case CHANGED_TOMBSTONE:
-		return CTL_DONE;
-	case CHANGED_NO_SUCH_JOB:
-		ctl_say(ctl, "there is no %s %s", what, id);
-		return CTL_REFUSED;
+	case CHANGED_TOMBSTONE: return CTL_DONE;
+	case CHANGED_NO_SUCH_JOB: ctl_say(ctl, "there is no %s %s", what, id); return CTL_REFUSED;
 	case CHANGED_STALE:
 		ctl_say(ctl, "%s %s has changed meanwhile; nothing was done", what, id);
 		return CTL_REFUSED;
@@ -160,14 +157,12 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 		ctl_say(ctl, "%s %s has ended already, and stays as it is: onejob job show %s",
 			what, id, id_format(&job->id, job_id));
 		return CTL_REFUSED;
-	case CHANGED_ATTEMPT_LOST:
-		return refuse_lost(ctl, id, job);
+	case CHANGED_ATTEMPT_LOST: return refuse_lost(ctl, id, job);
 	case CHANGED_TOO_LARGE:
 		ctl_say(ctl, "the result is larger than the database takes (max_allowed_packet)");
 		return CTL_REFUSED;
 	case CHANGED_NOT_STORED:
-	case CHANGED__MAX:
-		break;
+	case CHANGED__MAX: break;
 	}
 	ctl_say(ctl, "%s %s: the database couldn't store it; the same may be said again (%s)", what,
 		id, db_error(ctl->db));

@@ -113,7 +113,8 @@ static void print_questions(struct ctl *ctl, const struct attempt *attempt, int6
 		ctl_line(ctl, "  asked %u times; last: %s", attempt->asked,
 			 attempt->last_answer.bytes ? attempt->last_answer.bytes : "no answer yet");
 	if (attempt->next_ask_us > now_us)
-		ctl_line(ctl, "  asked again in %s", print_age(attempt->next_ask_us - now_us, wait));
+		ctl_line(ctl, "  asked again in %s",
+			 print_age(attempt->next_ask_us - now_us, wait));
 }
 
 static void print_doubts(struct ctl *ctl, const struct attempt *attempts, size_t len,

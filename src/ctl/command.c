@@ -43,7 +43,8 @@ static const struct {
 				"remove their rows too, so that their keys are new again: 365d" },
 	[OPTION_URL] = { "url", "URL", "where messages go: https or http, the whole address" },
 	[OPTION_SECRET] = { "secret", "REF",
-			    "where the poller finds the secret, ${file:/path} or ${env:NAME}; twice "
+			    "where the poller finds the secret, ${file:/path} or ${env:NAME}; "
+			    "twice "
 			    "while it changes" },
 };
 
@@ -102,7 +103,8 @@ const struct command command_rows[] = {
 
 	{ "webhook", "put", "OWNER --url URL --secret REF [--secret REF]",
 	  "Tell an owner's endpoint what becomes of its jobs (Standard Webhooks), from now on.\n"
-	  "A secret is whsec_ and base64 of 24 to 64 bytes, and stays where REF says; with two, both "
+	  "A secret is whsec_ and base64 of 24 to 64 bytes, and stays where REF says; with two, "
+	  "both "
 	  "sign.\n"
 	  "Messages that were given up are sent again.",
 	  "onejob webhook put alice --url https://alice.example/hooks "

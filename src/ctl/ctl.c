@@ -71,17 +71,10 @@ enum ctl_exit ctl_print_json(struct ctl *ctl, struct json_object *object)
 enum ctl_exit ctl_failed(struct ctl *ctl, enum rc rc, const char *what)
 {
 	switch (rc) {
-	case RC_OK:
-		return CTL_DONE;
-	case RC_CONFLICT:
-		ctl_say(ctl, "%s: refused; nothing was done", what);
-		return CTL_REFUSED;
-	case RC_NOT_FOUND:
-		ctl_say(ctl, "%s: not found", what);
-		return CTL_REFUSED;
-	case RC_INVALID:
-		ctl_say(ctl, "%s: not valid; nothing was done", what);
-		return CTL_REFUSED;
+	case RC_OK: return CTL_DONE;
+	case RC_CONFLICT: ctl_say(ctl, "%s: refused; nothing was done", what); return CTL_REFUSED;
+	case RC_NOT_FOUND: ctl_say(ctl, "%s: not found", what); return CTL_REFUSED;
+	case RC_INVALID: ctl_say(ctl, "%s: not valid; nothing was done", what); return CTL_REFUSED;
 	case RC_UNCERTAIN:
 		ctl_say(ctl,
 			"%s: the database's answer was lost, so this may have been done; look "
@@ -91,8 +84,7 @@ enum ctl_exit ctl_failed(struct ctl *ctl, enum rc rc, const char *what)
 		return CTL_UNREACHED;
 	case RC_RETRY:
 	case RC_FAULT:
-	case RC__MAX:
-		break;
+	case RC__MAX: break;
 	}
 	ctl_say(ctl, "%s: the database failed; nothing was done (%s)", what, db_error(ctl->db));
 	return CTL_UNREACHED;
@@ -122,8 +114,7 @@ enum ctl_exit ctl_connect(struct ctl *ctl)
 static enum ctl_exit schema_refused(struct ctl *ctl, const struct schema_state *schema)
 {
 	switch (schema->verdict) {
-	case SCHEMA_CURRENT:
-		return CTL_DONE;
+	case SCHEMA_CURRENT: return CTL_DONE;
 	case SCHEMA_OLDER:
 		ctl_say(ctl,
 			"the schema is at %" PRIu32 " and this program wants %" PRIu32
@@ -143,8 +134,7 @@ static enum ctl_exit schema_refused(struct ctl *ctl, const struct schema_state *
 			"schema",
 			schema->changed);
 		break;
-	case SCHEMA__MAX:
-		break;
+	case SCHEMA__MAX: break;
 	}
 	return CTL_REFUSED;
 }

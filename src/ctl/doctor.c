@@ -136,8 +136,7 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 			     "migration %" PRIu32 " isn't the one that was applied",
 			     schema->changed);
 		break;
-	case SCHEMA__MAX:
-		break;
+	case SCHEMA__MAX: break;
 	}
 }
 
@@ -251,8 +250,9 @@ static void judge_stranded(struct findings *findings, const struct vitals *vital
 
 static void judge_webhooks(struct findings *findings, const struct vitals *vitals)
 {
-	static const char again[] = "onejob webhook list   shows what their endpoints said; `onejob "
-				    "webhook enable OWNER` sends them again";
+	static const char again[] =
+		"onejob webhook list   shows what their endpoints said; `onejob "
+		"webhook enable OWNER` sends them again";
 
 	if (vitals->endpoints_disabled > 0)
 		findings_add(findings, HEALTH_WARN, "webhooks",

@@ -118,8 +118,7 @@ enum ctl_exit input_json(struct ctl *ctl, const char *what, const struct text *b
 
 	switch (json_parse(bytes->bytes ? bytes->bytes : "", bytes->len, INTENT_DEPTH_MAX, doc_out,
 			   &error)) {
-	case RC_OK:
-		return CTL_DONE;
+	case RC_OK: return CTL_DONE;
 	case RC_INVALID:
 		ctl_say(ctl, "%s is not JSON: at byte %zu, %s", what, error.offset, error.detail);
 		return CTL_REFUSED;
@@ -128,8 +127,7 @@ enum ctl_exit input_json(struct ctl *ctl, const char *what, const struct text *b
 	case RC_UNCERTAIN:
 	case RC_FAULT:
 	case RC_NOT_FOUND:
-	case RC__MAX:
-		break;
+	case RC__MAX: break;
 	}
 	ctl_say(ctl, "out of memory");
 	return CTL_REFUSED;

@@ -33,17 +33,11 @@ static enum ctl_exit obey(struct ctl *ctl, int argc, char **argv, struct text *w
 	struct args args;
 
 	switch (command_parse(argc, argv, &args, why)) {
-	case PARSED_COMMAND:
-		return run(ctl, &args);
-	case PARSED_HELP:
-		command_help(ctl->out, &args);
-		return CTL_DONE;
-	case PARSED_VERSION:
-		command_version(ctl->out);
-		return CTL_DONE;
+	case PARSED_COMMAND: return run(ctl, &args);
+	case PARSED_HELP: command_help(ctl->out, &args); return CTL_DONE;
+	case PARSED_VERSION: command_version(ctl->out); return CTL_DONE;
 	case PARSED_USAGE:
-	case PARSED__MAX:
-		break;
+	case PARSED__MAX: break;
 	}
 	return usage(ctl, &args, why);
 }

@@ -10,16 +10,11 @@
 static const char *reason_of(int error)
 {
 	switch (error) {
-	case ENOENT:
-		return "there is no such socket";
-	case ECONNREFUSED:
-		return "the socket is there and nobody listens";
-	case EACCES:
-		return "this user may not connect to it";
-	case EAGAIN:
-		return "its queue is full";
-	default:
-		return "it can't be connected to";
+	case ENOENT: return "there is no such socket";
+	case ECONNREFUSED: return "the socket is there and nobody listens";
+	case EACCES: return "this user may not connect to it";
+	case EAGAIN: return "its queue is full";
+	default: return "it can't be connected to";
 	}
 }
 

@@ -16,14 +16,14 @@
 #include "store/outbox.h"
 #include "store/settle.h"
 
-#define CLAIM_ROOM_MIN 32	/* fewer free slots than this wait for more, or for the next look */
+#define CLAIM_ROOM_MIN 32 /* fewer free slots than this wait for more, or for the next look */
 #define SETTLE_MAX 256
 #define REAP_MS 2000
 #define ASK_MS 500
 #define HOOKS_MAX 16
-#define TROUBLE_MS 500		/* after the database refused */
+#define TROUBLE_MS 500 /* after the database refused */
 #define CLOSING_TRIES 20
-#define LOSSES_UNTIL_ALONE 3	/* of a batch; then its words are said one by one */
+#define LOSSES_UNTIL_ALONE 3 /* of a batch; then its words are said one by one */
 #define CLOSING_TRIES_AT_ONCE 2
 
 struct desk {
@@ -34,9 +34,9 @@ struct desk {
 	/* under the lock */
 	struct errand_list claimed;
 	struct errand_list finished;
-	size_t in_hand;		/* claimed and not yet back */
+	size_t in_hand; /* claimed and not yet back */
 	bool claiming;
-	bool closing;		/* time is short: try what is left a few times, then leave */
+	bool closing; /* time is short: try what is left a few times, then leave */
 	int tries_left;
 	bool done;
 	bool all_settled;
@@ -46,12 +46,12 @@ struct desk {
 	bool registered;
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
-	struct errand_list kept;	/* answers that keep the doubt */
-	struct errand_list told;	/* messages to owners, and what became of them */
-	struct word words[SETTLE_MAX];	/* of the batch being settled */
+	struct errand_list kept;       /* answers that keep the doubt */
+	struct errand_list told;       /* messages to owners, and what became of them */
+	struct word words[SETTLE_MAX]; /* of the batch being settled */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, trouble_until_ms;
-	unsigned int losses;	/* of the batch that is being settled */
-	bool more;		/* the last claim was full, or room was made since: look again without waiting */
+	unsigned int losses; /* of the batch that is being settled */
+	bool more; /* the last claim was full, or room was made since: look again without waiting */
 };
 
 static void say_trouble(struct desk *d)
@@ -83,8 +83,8 @@ static void register_anew(struct desk *d)
 	d->renew_at_ms = clock_monotonic_ms() + d->orders.lease_s * 1000 / 3;
 }
 
-/* A new id is taken, and the old lease runs out: whoever finds it calls what is left under it unknown. What is on its way under
- * the old id still settles when it comes back. */
+/* A new id is taken, and the old lease runs out: whoever finds it calls what is left under it
+ * unknown. What is on its way under the old id still settles when it comes back. */
 static void give_up_id(struct desk *d, const char *why)
 {
 	log_warning("poller.lease", "%s; a new id is taken", why);
@@ -102,20 +102,14 @@ static void keep_lease(struct desk *d)
 	if (now_ms < d->renew_at_ms)
 		return;
 	switch (poller_renew(d->db, &d->id, d->orders.lease_s)) {
-	case RC_OK:
-		d->renew_at_ms = now_ms + d->orders.lease_s * 1000 / 3;
-		break;
-	case RC_NOT_FOUND:
-		give_up_id(d, "it had run out");
-		break;
+	case RC_OK: d->renew_at_ms = now_ms + d->orders.lease_s * 1000 / 3; break;
+	case RC_NOT_FOUND: give_up_id(d, "it had run out"); break;
 	case RC_CONFLICT:
 	case RC_RETRY:
 	case RC_UNCERTAIN:
 	case RC_FAULT:
 	case RC_INVALID:
-	case RC__MAX:
-		say_trouble(d);
-		break;
+	case RC__MAX: say_trouble(d); break;
 	}
 }
 
@@ -156,21 +150,24 @@ static void claim(struct desk *d, size_t room)
 	d->more = rc == RC_OK && claims.len == max;
 	if (rc == RC_NOT_FOUND)
 		give_up_id(d, "it had run out");
-	else if (rc == RC_UNCERTAIN)	/* there may be attempts that nobody sends: only a lease that ends frees them */
+	else if (rc == RC_UNCERTAIN) /* there may be attempts that nobody sends: only a lease that
+					ends frees them */
 		give_up_id(d, "the answer to a claim was lost");
 	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		say_trouble(d);
 	else if (claims.len > 0)
 		hand_out(d, errands_of_claims(&claims, before_ms));
 	/* What is on its way may hold the place of what is due. */
-	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max && d->unsettled.len == 0)
+	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max &&
+	    d->unsettled.len == 0)
 		leave_when_idle(d);
 }
 
 static size_t room_left(struct desk *d)
 {
 	pthread_mutex_lock(&d->lock);
-	size_t room = d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+	size_t room =
+		d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
 
 	pthread_mutex_unlock(&d->lock);
 	return room;
@@ -241,20 +238,19 @@ static enum rc note_message(struct desk *d, const struct errand *e)
 	uint32_t random;
 
 	switch (e->told_end) {
-	case HOOK_DELIVERED:
-		return outbox_delivered(d->db, &e->message->event.id);
-	case HOOK_GONE:
-		return outbox_gone(d->db, e->message, e->told_why);
+	case HOOK_DELIVERED: return outbox_delivered(d->db, &e->message->event.id);
+	case HOOK_GONE: return outbox_gone(d->db, e->message, e->told_why);
 	case HOOK_FAILED:
 		clock_random(&random, sizeof random);
-		return outbox_failed(d->db, e->message, e->told_why, webhook_retry_ms(e->message->tries, random));
-	case HOOK_END__MAX:
-		break;
+		return outbox_failed(d->db, e->message, e->told_why,
+				     webhook_retry_ms(e->message->tries, random));
+	case HOOK_END__MAX: break;
 	}
 	return RC_OK;
 }
 
-/* What the database refuses is left: the hold runs out, and the message is sent again under its id. */
+/* What the database refuses is left: the hold runs out, and the message is sent again under its id.
+ */
 static void note_told(struct desk *d)
 {
 	for (struct errand *e; (e = errand_pop(&d->told));) {
@@ -269,11 +265,12 @@ static void note_told(struct desk *d)
 static void log_settled(const struct errand *errand, enum settled verdict)
 {
 	static const char *const verdicts[SETTLED__MAX] = {
-		[SETTLED_MADE] = "settled",   [SETTLED_REPEATED] = "repeated", [SETTLED_LOST] = "discarded",
-		[SETTLED_LATE] = "late",      [SETTLED_REFUSED] = "refused",   [SETTLED_NO_SUCH_ATTEMPT] = "purged",
+		[SETTLED_MADE] = "settled",    [SETTLED_REPEATED] = "repeated",
+		[SETTLED_LOST] = "discarded",  [SETTLED_LATE] = "late",
+		[SETTLED_REFUSED] = "refused", [SETTLED_NO_SUCH_ATTEMPT] = "purged",
 	};
 	static const char *const events[ATTEMPT_EVENT__MAX] = {
-		[ON_ACKNOWLEDGED] = "running", [ON_RESULT] = "result",   [ON_FAILURE] = "failed",
+		[ON_ACKNOWLEDGED] = "running", [ON_RESULT] = "result",	  [ON_FAILURE] = "failed",
 		[ON_TRACK_LOST] = "unknown",   [ON_RELEASE] = "released", [ON_CANCEL] = "cancelled",
 	};
 	const struct word *word = &errand->word;
@@ -281,21 +278,25 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1], trace[TRACE_ID_LEN + 1];
 
 	trace_id(trace, errand->traceparent, &word->job_id);
-	log_info("attempt", "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s http_status=%u trace=%s",
-		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt), errand->number,
-		 errand->provider, events[word->event], verdicts[verdict], reason ? reason : "-", word->http_status,
-		 trace);
+	log_info("attempt",
+		 "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s "
+		 "http_status=%u trace=%s",
+		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt),
+		 errand->number, errand->provider, events[word->event], verdicts[verdict],
+		 reason ? reason : "-", word->http_status, trace);
 }
 
-/* A batch that the database refuses as such is said word by word, so that one that can't be written holds up no other. */
+/* A batch that the database refuses as such is said word by word, so that one that can't be written
+ * holds up no other. */
 static bool settle_alone(struct desk *d, struct errand *errand)
 {
 	enum settled verdict;
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
 	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
-		log_error("attempt.unsettled", "provider=%s bytes=%zu: what came back can't be written down", errand->provider,
-			  errand->word.result_len);
+		log_error("attempt.unsettled",
+			  "provider=%s bytes=%zu: what came back can't be written down",
+			  errand->provider, errand->word.result_len);
 		if (rc == RC_INVALID && errand->word.event == ON_RESULT)
 			errand_too_large(errand);
 		else
@@ -303,7 +304,7 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
 		if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
 			give_up_id(d, "an attempt can't be settled at all");
-			return true;	/* left to the lease that ends */
+			return true; /* left to the lease that ends */
 		}
 	}
 	if (rc == RC_OK)
@@ -337,7 +338,8 @@ static bool settle_some(struct desk *d)
 		}
 		return true;
 	case RC_RETRY:
-	case RC_UNCERTAIN:	/* saying the same again is safe; a word that never gets through shall hold up no other */
+	case RC_UNCERTAIN: /* saying the same again is safe; a word that never gets through shall
+			      hold up no other */
 		if (++d->losses % LOSSES_UNTIL_ALONE != 0)
 			return false;
 		break;
@@ -345,8 +347,7 @@ static bool settle_some(struct desk *d)
 	case RC_FAULT:
 	case RC_INVALID:
 	case RC_NOT_FOUND:
-	case RC__MAX:
-		break;
+	case RC__MAX: break;
 	}
 	return settle_each(d);
 }
@@ -357,8 +358,9 @@ static bool note_kept(struct desk *d)
 		const struct text *answer = &e->outcome.detail;
 		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
 		const char *words = answer->len ? answer->bytes : NULL;
-		enum rc rc = e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
-				     : ask_keep(d->db, &e->attempt_id, words, reference, e->next_ask_ms);
+		enum rc rc =
+			e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
+				: ask_keep(d->db, &e->attempt_id, words, reference, e->next_ask_ms);
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;
@@ -370,7 +372,10 @@ static bool note_kept(struct desk *d)
 static void sort_out(struct desk *d, struct errand_list *finished_list)
 {
 	for (struct errand *e; (e = errand_pop(finished_list));)
-		errand_push(e->kind == ERRAND_HOOK ? &d->told : e->keeps ? &d->kept : &d->unsettled, e);
+		errand_push(e->kind == ERRAND_HOOK ? &d->told
+			    : e->keeps		   ? &d->kept
+						   : &d->unsettled,
+			    e);
 }
 
 static void settle(struct desk *d)
@@ -404,18 +409,27 @@ static void reap(struct desk *d)
 	    ask_overdue(d->db, &overdue) != RC_OK || claim_fail_stranded(d->db, &stranded) != RC_OK)
 		say_trouble(d);
 	if (reaped > 0)
-		log_warning("poller.reaped", "attempts=%zu: their poller's lease ran out; they are unknown now", reaped);
+		log_warning("poller.reaped",
+			    "attempts=%zu: their poller's lease ran out; they are unknown now",
+			    reaped);
 	if (expired > 0)
 		log_info("poller.expired", "jobs=%zu", expired);
 	if (stranded > 0)
-		log_warning("poller.stranded", "jobs=%zu: their provider isn't there any more; they failed as never sent", stranded);
+		log_warning(
+			"poller.stranded",
+			"jobs=%zu: their provider isn't there any more; they failed as never sent",
+			stranded);
 	if (overdue > 0)
-		log_warning("poller.overdue", "attempts=%zu: acknowledged, not answered by their deadline; unknown now", overdue);
+		log_warning(
+			"poller.overdue",
+			"attempts=%zu: acknowledged, not answered by their deadline; unknown now",
+			overdue);
 }
 
 /* --- the thread */
 
-/* When to look again without news. The next look of a full queue comes with the answers that free its slots. */
+/* When to look again without news. The next look of a full queue comes with the answers that free
+ * its slots. */
 static int64_t next_due_ms(struct desk *d)
 {
 	int64_t due = d->reap_at_ms < d->renew_at_ms ? d->reap_at_ms : d->renew_at_ms;
@@ -453,7 +467,8 @@ static bool wait_for_news(struct desk *d)
 		}
 		bool was_claiming = d->claiming;
 
-		if (pthread_cond_timedwait(&d->news, &d->lock, &until) == ETIMEDOUT || was_claiming != d->claiming)
+		if (pthread_cond_timedwait(&d->news, &d->lock, &until) == ETIMEDOUT ||
+		    was_claiming != d->claiming)
 			break;
 	}
 	bool go_on = !finished(d);
@@ -469,7 +484,8 @@ static void leave(struct desk *d)
 	pthread_mutex_unlock(&d->lock);
 	d->all_settled = d->unsettled.len == 0;
 	if (d->unsettled.len > 0)
-		log_error("poller.unsettled", "attempts=%zu: the database is away; their lease makes them unknown",
+		log_error("poller.unsettled",
+			  "attempts=%zu: the database is away; their lease makes them unknown",
 			  d->unsettled.len);
 	else if (d->registered && poller_leave(d->db, &d->id) != RC_OK)
 		log_warning("poller.leave", "the row stays until its lease is over");

@@ -61,7 +61,8 @@ void errand_free(struct errand *errand)
 	free(errand);
 }
 
-/* Without memory the process ends: these attempts are on disk, and their lease makes them unknown. */
+/* Without memory the process ends: these attempts are on disk, and their lease makes them unknown.
+ */
 static void *room(size_t size)
 {
 	void *memory = calloc(1, size);
@@ -83,10 +84,19 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 		struct claim *claim = &batch->claims.list[i];
 
 		*errand = (struct errand){
-			.kind = ERRAND_SEND, .batch = batch, .job_id = claim->job_id, .attempt_id = claim->attempt_id,
-			.number = claim->number, .generation = claim->generation, .tries = claim->tries_here,
-			.provider = claim->provider, .def = claim->def, .input = &claim->input,
-			.traceparent = claim->traceparent, .budget_ms = claim->budget_ms, .claimed_us = claim->now_us,
+			.kind = ERRAND_SEND,
+			.batch = batch,
+			.job_id = claim->job_id,
+			.attempt_id = claim->attempt_id,
+			.number = claim->number,
+			.generation = claim->generation,
+			.tries = claim->tries_here,
+			.provider = claim->provider,
+			.def = claim->def,
+			.input = &claim->input,
+			.traceparent = claim->traceparent,
+			.budget_ms = claim->budget_ms,
+			.claimed_us = claim->now_us,
 			.claimed_ms = claimed_ms,
 		};
 		errand_push(&list, errand);
@@ -97,7 +107,9 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 {
 	static const enum errand_kind kinds[ASK_KIND__MAX] = {
-		[ASK_STATUS] = ERRAND_STATUS, [ASK_RESEND] = ERRAND_RESEND, [ASK_CANCEL] = ERRAND_CANCEL,
+		[ASK_STATUS] = ERRAND_STATUS,
+		[ASK_RESEND] = ERRAND_RESEND,
+		[ASK_CANCEL] = ERRAND_CANCEL,
 	};
 	struct errand_list list = { 0 };
 
@@ -107,10 +119,19 @@ struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 
 		*ask = asks->list[i];
 		*errand = (struct errand){
-			.kind = kinds[ask->kind], .ask = ask, .job_id = ask->job_id,
-			.attempt_id = ask->attempt_id, .number = ask->number, .generation = ask->generation,
-			.tries = ask->asked, .provider = ask->provider, .def = &ask->def, .input = &ask->input,
-			.traceparent = ask->traceparent, .reference = ask->reference.bytes, .budget_ms = ask->budget_ms,
+			.kind = kinds[ask->kind],
+			.ask = ask,
+			.job_id = ask->job_id,
+			.attempt_id = ask->attempt_id,
+			.number = ask->number,
+			.generation = ask->generation,
+			.tries = ask->asked,
+			.provider = ask->provider,
+			.def = &ask->def,
+			.input = &ask->input,
+			.traceparent = ask->traceparent,
+			.reference = ask->reference.bytes,
+			.budget_ms = ask->budget_ms,
 			.claimed_ms = taken_ms,
 		};
 		errand_push(&list, errand);
@@ -152,7 +173,8 @@ static struct word word_about(const struct errand *errand, enum attempt_event ev
 
 static int64_t delay(const struct errand *errand, uint32_t random, int64_t retry_after_ms)
 {
-	return backoff_ms(errand->tries, errand->def->retry_base_ms, errand->def->retry_max_ms, random, retry_after_ms);
+	return backoff_ms(errand->tries, errand->def->retry_base_ms, errand->def->retry_max_ms,
+			  random, retry_after_ms);
 }
 
 /* The provider can be asked about it, now or once it has told its reference. */
@@ -177,7 +199,8 @@ static void speak(struct errand *errand, uint32_t random)
 		word->event = ON_ACKNOWLEDGED;
 		word->reference = o->reference[0] ? o->reference : NULL;
 		word->overdue_ms = errand->def->accepted_deadline_ms;
-		word->ask_after_ms = errand->def->has_status ? delay(errand, random, o->retry_after_ms) : -1;
+		word->ask_after_ms =
+			errand->def->has_status ? delay(errand, random, o->retry_after_ms) : -1;
 		break;
 	case OUTCOME_RETRY:
 		word->retryable = true;
@@ -185,12 +208,8 @@ static void speak(struct errand *errand, uint32_t random)
 		word->retry_after_ms = o->retry_after_ms;
 		word->event = ON_FAILURE;
 		break;
-	case OUTCOME_FAILED:
-		word->event = ON_FAILURE;
-		break;
-	case OUTCOME_CANCELLED:
-		word->event = ON_CANCEL;
-		break;
+	case OUTCOME_FAILED: word->event = ON_FAILURE; break;
+	case OUTCOME_CANCELLED: word->event = ON_CANCEL; break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
 		word->ask_after_ms = can_ask(errand) ? delay(errand, random, -1) : -1;
@@ -211,7 +230,8 @@ static void keep_doubt(struct errand *errand, uint32_t random)
 	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
 		errand->next_ask_ms = -1;
 	/* A whole answer, whatever it says, has heard of the cancel. */
-	errand->told = errand->kind == ERRAND_CANCEL && (errand->outcome.http_status != 0 || errand->tries >= ASK_CANCELS_MAX);
+	errand->told = errand->kind == ERRAND_CANCEL &&
+		       (errand->outcome.http_status != 0 || errand->tries >= ASK_CANCELS_MAX);
 }
 
 static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
@@ -233,9 +253,8 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 		*settles_out = rc == RC_OK && o->kind == OUTCOME_CANCELLED && errand->ask->in_play;
 		return rc;
 	case ERRAND_SEND:
-	case ERRAND_HOOK:	/* has an end of its own */
-	case ERRAND_KIND__MAX:
-		break;
+	case ERRAND_HOOK: /* has an end of its own */
+	case ERRAND_KIND__MAX: break;
 	}
 	*settles_out = true;
 	return outcome_of(seen, errand->def, o);
@@ -286,5 +305,6 @@ void errand_doubt(struct errand *errand)
 {
 	errand->word = word_about(errand, ON_TRACK_LOST);
 	errand->word.reason = REASON_POLLER_LOST;
-	errand->word.detail = "what came back could not be written down; the log of the poller says why";
+	errand->word.detail =
+		"what came back could not be written down; the log of the poller says why";
 }

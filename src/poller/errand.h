@@ -1,4 +1,5 @@
-/* errand.h: one claimed attempt in this process: from the desk (database) to the wire (libcurl) and back as a word. */
+/* errand.h: one claimed attempt in this process: from the desk (database) to the wire (libcurl) and
+ * back as a word. */
 #ifndef POLLER_ERRAND_H
 #define POLLER_ERRAND_H
 
@@ -12,48 +13,51 @@
 #include "store/outbox.h"
 #include "store/settle.h"
 
-/* The claims of one batch share its providers; the last errand frees it. Only the desk's thread counts. */
+/* The claims of one batch share its providers; the last errand frees it. Only the desk's thread
+ * counts. */
 struct errand_batch {
 	struct claim_list claims;
 	size_t open;
 };
 
 enum errand_kind {
-	ERRAND_SEND,	/* a claimed attempt goes out for the first time */
-	ERRAND_STATUS,	/* what became of it? */
-	ERRAND_RESEND,	/* the same request again, under the same key */
-	ERRAND_CANCEL,	/* the provider is told that it is cancelled */
-	ERRAND_HOOK,	/* a message to an owner's endpoint */
+	ERRAND_SEND,   /* a claimed attempt goes out for the first time */
+	ERRAND_STATUS, /* what became of it? */
+	ERRAND_RESEND, /* the same request again, under the same key */
+	ERRAND_CANCEL, /* the provider is told that it is cancelled */
+	ERRAND_HOOK,   /* a message to an owner's endpoint */
 	ERRAND_KIND__MAX
 };
 
 struct errand {
 	struct errand *next;
-	struct errand *prev;		/* on the wire's list */
-	void *exchange;			/* the wire's, while it is on its way: a struct exchange, or a struct hook */
+	struct errand *prev; /* on the wire's list */
+	void *exchange; /* the wire's, while it is on its way: a struct exchange, or a struct hook
+			 */
 	enum errand_kind kind;
 	struct errand_batch *batch;	/* ERRAND_SEND: what the pointers below point into */
 	struct ask *ask;		/* the questions: the same, owned */
-	struct outbox_message *message;	/* ERRAND_HOOK: what is told, owned */
-	enum hook_end told_end;		/* ERRAND_HOOK: HOOK_END__MAX: nothing is known, the hold runs out */
+	struct outbox_message *message; /* ERRAND_HOOK: what is told, owned */
+	enum hook_end
+		told_end; /* ERRAND_HOOK: HOOK_END__MAX: nothing is known, the hold runs out */
 	char told_why[1001];
 	struct id job_id;
 	struct id attempt_id;
 	uint32_t number;
 	uint32_t generation;
-	uint32_t tries;			/* for the back-off: attempts here, or questions asked */
+	uint32_t tries; /* for the back-off: attempts here, or questions asked */
 	const char *provider;
 	const struct provider_def *def;
 	struct blob *input;
-	const char *traceparent;	/* the client's, or "" */
-	const char *reference;		/* the provider's name for the work, or NULL */
-	int64_t budget_ms;		/* until the job's deadline, from claimed_ms on; -1: none */
-	int64_t claimed_us;		/* the same by the database's clock; 0: not known */
-	int64_t claimed_ms;		/* monotonic, before it was claimed or taken */
-	struct outcome outcome;		/* owns what the word points to */
-	bool keeps;			/* the answer keeps the doubt: no word, but a note and the next question */
-	int64_t next_ask_ms;		/* keeps: -1 for no more questions */
-	bool told;			/* keeps: the cancel got through, or never will */
+	const char *traceparent; /* the client's, or "" */
+	const char *reference;	 /* the provider's name for the work, or NULL */
+	int64_t budget_ms;	 /* until the job's deadline, from claimed_ms on; -1: none */
+	int64_t claimed_us;	 /* the same by the database's clock; 0: not known */
+	int64_t claimed_ms;	 /* monotonic, before it was claimed or taken */
+	struct outcome outcome;	 /* owns what the word points to */
+	bool keeps; /* the answer keeps the doubt: no word, but a note and the next question */
+	int64_t next_ask_ms; /* keeps: -1 for no more questions */
+	bool told;	     /* keeps: the cancel got through, or never will */
 	struct word word;
 };
 
@@ -65,16 +69,17 @@ struct errand_list {
 };
 
 void errand_push(struct errand_list *list, struct errand *errand);
-void errand_append(struct errand_list *list, struct errand_list *tail);	/* empties tail */
+void errand_append(struct errand_list *list, struct errand_list *tail); /* empties tail */
 struct errand *errand_pop(struct errand_list *list);			/* NULL when empty */
-void errand_free(struct errand *errand);				/* the batch too, when it is the last */
+void errand_free(struct errand *errand); /* the batch too, when it is the last */
 
 /* New errands for what was claimed or taken; each owns its part from here on. */
 struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms);
 struct errand_list errands_of_messages(struct outbox_list *messages);
 struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms);
 
-/* What was seen becomes the word for the database, or keeps the doubt. `random` picks the place in the back-off. */
+/* What was seen becomes the word for the database, or keeps the doubt. `random` picks the place in
+ * the back-off. */
 void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random);
 
 /* It was never handed to libcurl: certain, and free to be tried again. */

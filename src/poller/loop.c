@@ -10,18 +10,18 @@
 #include "poller/desk.h"
 #include "poller/wire.h"
 
-#define DESCRIPTORS_BESIDE 64	/* for the database, the loop and name look-ups */
+#define DESCRIPTORS_BESIDE 64 /* for the database, the loop and name look-ups */
 
 struct poller {
 	uv_loop_t loop;
-	uv_async_t bell;	/* the desk rings it from its thread */
+	uv_async_t bell; /* the desk rings it from its thread */
 	uv_signal_t term, interrupt;
-	uv_timer_t span;	/* --for */
+	uv_timer_t span; /* --for */
 	uv_timer_t grace;
 	uint32_t grace_s;
 	bool stopping;
-	bool again;		/* told to stop more than once */
-	bool over;		/* the desk is done, the handles are closing */
+	bool again; /* told to stop more than once */
+	bool over;  /* the desk is done, the handles are closing */
 	struct keyring keyring;
 	struct desk *desk;
 	struct wire *wire;
@@ -75,7 +75,8 @@ static void on_grace_over(uv_timer_t *timer)
 {
 	struct poller *p = timer->data;
 
-	log_warning("poller.abandon", "in_flight=%zu: the grace is over; they are unknown", wire_in_flight(p->wire));
+	log_warning("poller.abandon", "in_flight=%zu: the grace is over; they are unknown",
+		    wire_in_flight(p->wire));
 	wire_abandon(p->wire);
 	desk_hurry(p->desk, p->again);
 }
@@ -92,7 +93,8 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
 	struct poller *p = handle->data;
 
-	log_info("poller.stop", "signal=%d in_flight=%zu again=%d", signum, wire_in_flight(p->wire), p->stopping);
+	log_info("poller.stop", "signal=%d in_flight=%zu again=%d", signum, wire_in_flight(p->wire),
+		 p->stopping);
 	desk_stop_claiming(p->desk);
 	p->again = p->stopping;
 	uv_timer_start(&p->grace, on_grace_over, p->stopping ? 0 : (uint64_t)p->grace_s * 1000, 0);
@@ -113,8 +115,10 @@ static enum rc raise_limit(uint32_t in_flight_max)
 	}
 	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= need)
 		return RC_OK;
-	log_error("poller.descriptors", "ONEJOB_IN_FLIGHT=%" PRIu32 " needs %ju descriptors, the limit is %ju: raise the "
-		  "limit or lower the setting", in_flight_max, (uintmax_t)need, (uintmax_t)limit.rlim_max);
+	log_error("poller.descriptors",
+		  "ONEJOB_IN_FLIGHT=%" PRIu32 " needs %ju descriptors, the limit is %ju: raise the "
+		  "limit or lower the setting",
+		  in_flight_max, (uintmax_t)need, (uintmax_t)limit.rlim_max);
 	return RC_INVALID;
 }
 
@@ -136,12 +140,24 @@ static void open_handles(struct poller *p, const struct options *options)
 int poller_run(const struct conf *conf, const struct options *options)
 {
 	struct poller p = { .grace_s = conf->grace_s };
-	struct wire_orders wire = { &p.loop, conf->in_flight_max, conf->lease_s, &p.keyring, conf->callback_base,
-				    conf->webhook_private == 1, finished, &p };
-	struct desk_orders desk = { conf->defaults_file, conf->in_flight_max, conf->lease_s, conf->poll_ms, options->once,
-				    ring, &p };
+	struct wire_orders wire = { &p.loop,
+				    conf->in_flight_max,
+				    conf->lease_s,
+				    &p.keyring,
+				    conf->callback_base,
+				    conf->webhook_private == 1,
+				    finished,
+				    &p };
+	struct desk_orders desk = { conf->defaults_file,
+				    conf->in_flight_max,
+				    conf->lease_s,
+				    conf->poll_ms,
+				    options->once,
+				    ring,
+				    &p };
 
-	if (raise_limit(conf->in_flight_max) != RC_OK || keyring_load(conf->callback_keys, &p.keyring) != RC_OK)
+	if (raise_limit(conf->in_flight_max) != RC_OK ||
+	    keyring_load(conf->callback_keys, &p.keyring) != RC_OK)
 		return EXIT_FAILURE;
 	signal(SIGPIPE, SIG_IGN);
 	open_handles(&p, options);
@@ -151,7 +167,8 @@ int poller_run(const struct conf *conf, const struct options *options)
 	p.desk = desk_open(&desk);
 	if (!p.desk)
 		return EXIT_FAILURE;
-	log_info("poller.start", "in_flight=%" PRIu32 " lease_s=%" PRIu32, conf->in_flight_max, conf->lease_s);
+	log_info("poller.start", "in_flight=%" PRIu32 " lease_s=%" PRIu32, conf->in_flight_max,
+		 conf->lease_s);
 	uv_run(&p.loop, UV_RUN_DEFAULT);
 	bool all_settled = desk_close(p.desk);
 

@@ -11,15 +11,19 @@
 static const char usage[] =
 	"usage: onejob-poller [--once | --for SECONDS]\n"
 	"\n"
-	"Claims queued jobs, sends each attempt to its provider once, and writes down what came back.\n"
+	"Claims queued jobs, sends each attempt to its provider once, and writes down what came "
+	"back.\n"
 	"\n"
 	"  --once          leave when nothing is due and nothing is on its way\n"
-	"  --for SECONDS   claim for so long (1 to 86400), finish what is on its way, leave: for cron\n"
+	"  --for SECONDS   claim for so long (1 to 86400), finish what is on its way, leave: for "
+	"cron\n"
 	"  --help          this text\n"
 	"  --version\n"
 	"\n"
-	"SIGTERM stops the claiming and waits ONEJOB_GRACE_SECONDS for answers; a second one doesn't wait.\n"
-	"Settings come from ONEJOB_* (onejob doctor lists them), the database from MySQL option files, group [onejob].\n"
+	"SIGTERM stops the claiming and waits ONEJOB_GRACE_SECONDS for answers; a second one "
+	"doesn't wait.\n"
+	"Settings come from ONEJOB_* (onejob doctor lists them), the database from MySQL option "
+	"files, group [onejob].\n"
 	"\n"
 	"example, a cron line that keeps one running:\n"
 	"  * * * * * onejob-poller --for 55\n";
@@ -63,23 +67,16 @@ bool options_read(int argc, char **argv, struct options *options_out, int *code_
 	optind = 1;
 	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
 		switch (option) {
-		case 'o':
-			options_out->once = true;
-			break;
+		case 'o': options_out->once = true; break;
 		case 'f':
 			if (!read_seconds(optarg, &options_out->for_s))
-				return refuse(code_out, "--for takes 1 to 86400 seconds, not ", optarg);
+				return refuse(code_out, "--for takes 1 to 86400 seconds, not ",
+					      optarg);
 			break;
-		case 'h':
-			fputs(usage, stdout);
-			return false;
-		case 'v':
-			puts("onejob-poller " PACKAGE_VERSION);
-			return false;
-		case ':':
-			return refuse(code_out, "a value is missing after ", argv[optind - 1]);
-		default:
-			return refuse(code_out, "no such option: ", argv[optind - 1]);
+		case 'h': fputs(usage, stdout); return false;
+		case 'v': puts("onejob-poller " PACKAGE_VERSION); return false;
+		case ':': return refuse(code_out, "a value is missing after ", argv[optind - 1]);
+		default: return refuse(code_out, "no such option: ", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)

@@ -17,9 +17,9 @@ struct wire {
 	struct wire_orders orders;
 	CURLM *multi;
 	uv_timer_t timer;
-	struct errand *list;	/* those in flight, by prev and next */
+	struct errand *list; /* those in flight, by prev and next */
 	size_t in_flight;
-	bool abandoned;		/* nothing goes out any more */
+	bool abandoned; /* nothing goes out any more */
 };
 
 /* What the watcher of one socket needs. */
@@ -63,7 +63,8 @@ static void list_remove(struct wire *wire, struct errand *errand)
 
 /* --- the end of an exchange */
 
-/* Now, by the database's clock: what a Retry-After date is measured against must not depend on this machine's. */
+/* Now, by the database's clock: what a Retry-After date is measured against must not depend on this
+ * machine's. */
 static int64_t now_us(const struct errand *errand)
 {
 	if (errand->claimed_us == 0)
@@ -71,8 +72,8 @@ static int64_t now_us(const struct errand *errand)
 	return errand->claimed_us + (clock_monotonic_ms() - errand->claimed_ms) * 1000;
 }
 
-
-static void conclude(struct wire *wire, struct errand *errand, struct exchange *exchange, const struct seen *seen)
+static void conclude(struct wire *wire, struct errand *errand, struct exchange *exchange,
+		     const struct seen *seen)
 {
 	errand_conclude(errand, seen, random_u32());
 	exchange_free(exchange);
@@ -212,7 +213,8 @@ static int64_t budget_left(const struct errand *errand)
 	return errand->budget_ms > waited_ms ? errand->budget_ms - waited_ms : 0;
 }
 
-static struct exchange_order order_of(const struct errand *errand, const char *key, const char *callback)
+static struct exchange_order order_of(const struct errand *errand, const char *key,
+				      const char *callback)
 {
 	static const enum exchange_kind kinds[ERRAND_KIND__MAX] = {
 		[ERRAND_SEND] = EXCHANGE_WORK,
@@ -237,13 +239,15 @@ static struct exchange_order order_of(const struct errand *errand, const char *k
 }
 
 /* NULL where the deployment takes no callbacks. */
-static const char *make_callback(const struct wire *wire, const struct errand *errand, struct text *url)
+static const char *make_callback(const struct wire *wire, const struct errand *errand,
+				 struct text *url)
 {
 	const struct keyring *ring = wire->orders.keyring;
 
 	if (!wire->orders.callback_base || ring->len == 0)
 		return NULL;
-	callback_url(wire->orders.callback_base, ring->keys[0].bytes, ring->keys[0].len, &errand->attempt_id, url);
+	callback_url(wire->orders.callback_base, ring->keys[0].bytes, ring->keys[0].len,
+		     &errand->attempt_id, url);
 	return text_ok(url) ? url->bytes : NULL;
 }
 
@@ -272,8 +276,8 @@ static bool begin(struct wire *wire, struct errand *errand, CURL *easy)
 /* One that can't be sent now is left to its hold. */
 static void send_hook(struct wire *wire, struct errand *errand)
 {
-	const struct hook_order order = { &errand->message->event, &errand->message->def, clock_real_us(),
-					  wire->orders.hooks_private };
+	const struct hook_order order = { &errand->message->event, &errand->message->def,
+					  clock_real_us(), wire->orders.hooks_private };
 	struct hook *hook;
 	enum rc rc = wire->abandoned ? RC_FAULT : hook_build(&order, &hook);
 
@@ -350,7 +354,8 @@ void wire_abandon(struct wire *wire)
 		struct exchange *exchange = hook ? NULL : errand->exchange;
 		struct seen seen;
 
-		curl_multi_remove_handle(wire->multi, hook ? ((struct hook *)errand->exchange)->easy : exchange->easy);
+		curl_multi_remove_handle(wire->multi, hook ? ((struct hook *)errand->exchange)->easy
+							   : exchange->easy);
 		list_remove(wire, errand);
 		if (hook) {
 			hook_free(errand->exchange);

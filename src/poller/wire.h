@@ -1,4 +1,5 @@
-/* wire.h: the requests on their way: libcurl's multi handle by its socket interface, on a libuv loop. */
+/* wire.h: the requests on their way: libcurl's multi handle by its socket interface, on a libuv
+ * loop. */
 #ifndef POLLER_WIRE_H
 #define POLLER_WIRE_H
 
@@ -18,9 +19,9 @@ struct wire_orders {
 	uv_loop_t *loop;
 	uint32_t in_flight_max;
 	uint32_t lease_s;
-	const struct keyring *keyring;	/* signs callback URLs; empty: there are none */
-	const char *callback_base;	/* NULL: the same */
-	bool hooks_private;		/* owners' endpoints may have private addresses */
+	const struct keyring *keyring; /* signs callback URLs; empty: there are none */
+	const char *callback_base;     /* NULL: the same */
+	bool hooks_private;	       /* owners' endpoints may have private addresses */
 	void (*finished)(struct errand *errand, void *arg);
 	void *arg;
 };
@@ -28,15 +29,18 @@ struct wire_orders {
 /* NULL: logged. */
 struct wire *wire_open(const struct wire_orders *orders);
 
-/* Send it, unless half of its lease has passed since it was claimed. It comes back through `finished`, maybe at once. */
+/* Send it, unless half of its lease has passed since it was claimed. It comes back through
+ * `finished`, maybe at once. */
 void wire_send(struct wire *wire, struct errand *errand);
 
 size_t wire_in_flight(const struct wire *wire);
 
-/* Give up what is on its way: each comes back as unknown (shutdown). What is to be sent from now on comes back unsent. */
+/* Give up what is on its way: each comes back as unknown (shutdown). What is to be sent from now on
+ * comes back unsent. */
 void wire_abandon(struct wire *wire);
 
-/* Stops the loop's handles; the loop must run until they are closed, then wire_free(). Nothing may be in flight. */
+/* Stops the loop's handles; the loop must run until they are closed, then wire_free(). Nothing may
+ * be in flight. */
 void wire_close(struct wire *wire);
 void wire_free(struct wire *wire);
 

@@ -158,7 +158,8 @@ bool answer_line(struct answer *answer, const char *line, size_t len)
 bool answer_body(struct answer *answer, const char *bytes, size_t len)
 {
 	answer->begun = true;
-	/* The transfer ends here: a few compressed bytes may stand for more than could ever be read to its end. */
+	/* The transfer ends here: a few compressed bytes may stand for more than could ever be read
+	 * to its end. */
 	if (len > answer->body.cap - answer->body.len) {
 		answer->too_large = true;
 		return false;

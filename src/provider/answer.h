@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define ANSWER_HEADER_MAX_BYTES 65536 /* interim answers and trailers included */
-#define ANSWER_VALUE_MAX_BYTES 128 /* of Retry-After and Date; a longer one can't be read */
+#define ANSWER_VALUE_MAX_BYTES 128    /* of Retry-After and Date; a longer one can't be read */
 
 enum sighting { SEEN_NEVER, SEEN_ONCE, SEEN_TWICE };
 
@@ -22,7 +22,7 @@ struct header_value {
 
 struct answer {
 	size_t header_bytes;
-	bool begun; /* something came back */
+	bool begun;    /* something came back */
 	bool overflow; /* more header than ANSWER_HEADER_MAX_BYTES */
 	bool bad_line; /* a header line without a name */
 	bool no_memory;

@@ -90,8 +90,7 @@ static bool set_body(CURL *easy, const struct exchange_order *order)
 
 static bool set_question(CURL *easy, const struct exchange_order *order, const char *url)
 {
-	const char *method =
-		order->kind == EXCHANGE_CANCEL ? order->def->cancel_method : "GET";
+	const char *method = order->kind == EXCHANGE_CANCEL ? order->def->cancel_method : "GET";
 
 	/* Without a body that libcurl would announce; a POST says that it has none. */
 	return set_text(easy, CURLOPT_URL, url) && set_long(easy, CURLOPT_POSTFIELDSIZE, 0) &&
@@ -154,10 +153,10 @@ static enum rc make_headers(struct exchange *exchange, const struct exchange_ord
 
 /* RC_INVALID: a placeholder can't be filled. */
 static enum rc make_question_url(struct exchange *exchange, const struct exchange_order *order,
-			       struct text *url)
+				 struct text *url)
 {
-	const char *row = order->kind == EXCHANGE_CANCEL ? order->def->cancel_url
-							 : order->def->status_url;
+	const char *row =
+		order->kind == EXCHANGE_CANCEL ? order->def->cancel_url : order->def->status_url;
 	char job_id[ID_TEXT_LEN + 1], attempt_id[ID_TEXT_LEN + 1], why[128];
 	const char *missing = NULL;
 	const struct fill_values values = { {
@@ -184,10 +183,9 @@ static enum rc make_handle(struct exchange *exchange, const struct exchange_orde
 		rc = make_question_url(exchange, order, &url);
 	if (rc == RC_OK)
 		exchange->easy = curl_easy_init();
-	if (rc == RC_OK &&
-	    !(exchange->easy && set_conduct(exchange->easy, order->def) &&
-	      set_request(exchange->easy, order, url.bytes, exchange->headers) &&
-	      set_callbacks(exchange->easy, exchange) && set_times(exchange, order)))
+	if (rc == RC_OK && !(exchange->easy && set_conduct(exchange->easy, order->def) &&
+			     set_request(exchange->easy, order, url.bytes, exchange->headers) &&
+			     set_callbacks(exchange->easy, exchange) && set_times(exchange, order)))
 		rc = RC_FAULT;
 	text_release(&url);
 	return rc;

@@ -36,22 +36,22 @@ struct exchange_order {
 	const char *input; /* goes out as the body, byte for byte */
 	size_t input_len;
 	const char *provider_key; /* <job id>-<generation> */
-	const char *traceparent; /* the client's, or NULL */
-	int64_t budget_ms; /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
-	const char *callback_url;	/* of this attempt, for {{callback_url}}; NULL: none here */
+	const char *traceparent;  /* the client's, or NULL */
+	int64_t budget_ms;	  /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
+	const char *callback_url; /* of this attempt, for {{callback_url}}; NULL: none here */
 	enum exchange_kind kind;
-	const char *reference;		/* of the two questions: for {{reference}}; may be NULL */
+	const char *reference; /* of the two questions: for {{reference}}; may be NULL */
 };
 
 struct exchange {
-	CURL *easy; /* NULL: the request couldn't be made, and exchange_seen() says why */
+	CURL *easy;  /* NULL: the request couldn't be made, and exchange_seen() says why */
 	void *owner; /* the caller's own; NULL at first */
 	struct curl_slist *headers;
 	struct answer answer;
 	uint64_t input_len;
-	bool may_send; /* libcurl's pre-request callback ran */
+	bool may_send;	     /* libcurl's pre-request callback ran */
 	bool deadline_rules; /* the job's deadline comes before the provider's time-out */
-	bool too_late; /* the deadline had passed before anything was done */
+	bool too_late;	     /* the deadline had passed before anything was done */
 	char detail[CURL_ERROR_SIZE + 256];
 };
 

@@ -108,7 +108,7 @@ static enum rc add_own(struct curl_slist **list, const struct exchange_order *or
 			return rc;
 	}
 	if (order->kind != EXCHANGE_WORK)
-		return RC_OK;	/* a question has no body, and is no attempt */
+		return RC_OK; /* a question has no body, and is no attempt */
 	enum rc rc = add_line(list, order->def->key_header, order->provider_key, why);
 	if (rc != RC_OK || row_names(order->def, "Content-Type"))
 		return rc;

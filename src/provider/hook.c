@@ -13,7 +13,7 @@
 
 #define TIMEOUT_MS 15000
 #define CONNECT_TIMEOUT_MS 5000
-#define ANSWER_MAX_BYTES 65536	/* of the header, and again of the body */
+#define ANSWER_MAX_BYTES 65536 /* of the header, and again of the body */
 #define HEADER_MAX_BYTES 1024
 #define WHY_MAX_BYTES 700
 
@@ -46,9 +46,13 @@ static size_t on_body(char *bytes, size_t size, size_t items, void *arg)
 static bool is_public(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET)
-		return address_public_v4((const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+		return address_public_v4(
+			(const void *)&((const struct sockaddr_in *)(const void *)address)
+				->sin_addr);
 	if (address->sa_family == AF_INET6)
-		return address_public_v6((const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+		return address_public_v6(
+			(const void *)&((const struct sockaddr_in6 *)(const void *)address)
+				->sin6_addr);
 	return false;
 }
 
@@ -57,10 +61,14 @@ static void say_refused(struct hook *hook, const struct sockaddr *address)
 	char text[INET6_ADDRSTRLEN] = "an address of another family";
 
 	if (address->sa_family == AF_INET)
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, text, sizeof text);
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr,
+			  text, sizeof text);
 	else if (address->sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, text, sizeof text);
-	snprintf(hook->detail, sizeof hook->detail, "its address %s is not a public one, which is not allowed here", text);
+		inet_ntop(AF_INET6,
+			  &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, text,
+			  sizeof text);
+	snprintf(hook->detail, sizeof hook->detail,
+		 "its address %s is not a public one, which is not allowed here", text);
 	hook->refused = true;
 }
 
@@ -94,7 +102,8 @@ static enum rc refuse(struct hook *hook, size_t place, const char *why)
 	return RC_INVALID;
 }
 
-static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t place, struct webhook_key *key_out)
+static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t place,
+			struct webhook_key *key_out)
 {
 	struct text value, why;
 
@@ -104,7 +113,8 @@ static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t
 
 	if (rc == RC_INVALID)
 		rc = refuse(hook, place, why.bytes ? why.bytes : "it can't be read");
-	else if (rc == RC_OK && !webhook_secret_parse(value.bytes ? value.bytes : "", value.len, key_out))
+	else if (rc == RC_OK &&
+		 !webhook_secret_parse(value.bytes ? value.bytes : "", value.len, key_out))
 		rc = refuse(hook, place, "it is not whsec_ and base64 of 24 to 64 bytes");
 	if (value.bytes)
 		explicit_bzero(value.bytes, value.size);
@@ -113,7 +123,8 @@ static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t
 	return rc;
 }
 
-static enum rc read_keys(struct hook *hook, const struct webhook_def *def, struct webhook_key keys_out[WEBHOOK_SECRETS_MAX])
+static enum rc read_keys(struct hook *hook, const struct webhook_def *def,
+			 struct webhook_key keys_out[WEBHOOK_SECRETS_MAX])
 {
 	enum rc rc = RC_OK;
 
@@ -122,7 +133,8 @@ static enum rc read_keys(struct hook *hook, const struct webhook_def *def, struc
 	return rc;
 }
 
-static enum rc make_headers(struct hook *hook, const struct hook_order *order, const struct text *body)
+static enum rc make_headers(struct hook *hook, const struct hook_order *order,
+			    const struct text *body)
 {
 	struct webhook_key keys[WEBHOOK_SECRETS_MAX];
 	char id[ID_TEXT_LEN + 1], line[128];
@@ -134,12 +146,15 @@ static enum rc make_headers(struct hook *hook, const struct hook_order *order, c
 	if (rc == RC_OK) {
 		id_format(&order->event->id, id);
 		text_add_str(&signature, "webhook-signature: ");
-		webhook_sign(keys, order->def->secrets_len, id, now_s, body->bytes, body->len, &signature);
+		webhook_sign(keys, order->def->secrets_len, id, now_s, body->bytes, body->len,
+			     &signature);
 		snprintf(line, sizeof line, "webhook-id: %s", id);
-		bool added = text_ok(&signature) && add_header(hook, signature.bytes) && add_header(hook, line);
+		bool added = text_ok(&signature) && add_header(hook, signature.bytes) &&
+			     add_header(hook, line);
 
 		snprintf(line, sizeof line, "webhook-timestamp: %" PRId64, now_s);
-		added = added && add_header(hook, line) && add_header(hook, "Content-Type: application/json") &&
+		added = added && add_header(hook, line) &&
+			add_header(hook, "Content-Type: application/json") &&
 			add_header(hook, "Expect:");
 		rc = added ? RC_OK : RC_FAULT;
 	}
@@ -184,7 +199,8 @@ static bool set_request(struct hook *hook, const char *url, const struct text *b
 	CURL *easy = hook->easy;
 
 	return set_text(easy, CURLOPT_URL, url) &&
-	       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len) == CURLE_OK &&
+	       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len) ==
+		       CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, body->bytes) == CURLE_OK &&
 	       set_text(easy, CURLOPT_USERAGENT, "onejob/" PACKAGE_VERSION) &&
 	       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, hook->headers) == CURLE_OK;
@@ -203,11 +219,12 @@ static bool set_callbacks(struct hook *hook)
 	       curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, hook) == CURLE_OK;
 }
 
-static enum rc make_handle(struct hook *hook, const struct hook_order *order, const struct text *body)
+static enum rc make_handle(struct hook *hook, const struct hook_order *order,
+			   const struct text *body)
 {
 	hook->easy = curl_easy_init();
-	if (hook->easy && set_conduct(hook->easy, order->allow_private) && set_request(hook, order->def->url, body) &&
-	    set_callbacks(hook))
+	if (hook->easy && set_conduct(hook->easy, order->allow_private) &&
+	    set_request(hook, order->def->url, body) && set_callbacks(hook))
 		return RC_OK;
 	return RC_FAULT;
 }
@@ -269,8 +286,10 @@ enum hook_end hook_end(struct hook *hook, CURLcode code, const char **why_out)
 	if (hook->refused && code == CURLE_COULDNT_CONNECT)
 		return HOOK_FAILED;
 	if (hook->header_bytes > ANSWER_MAX_BYTES)
-		snprintf(hook->detail, sizeof hook->detail, "its answer's header is longer than %d bytes", ANSWER_MAX_BYTES);
+		snprintf(hook->detail, sizeof hook->detail,
+			 "its answer's header is longer than %d bytes", ANSWER_MAX_BYTES);
 	else
-		snprintf(hook->detail, sizeof hook->detail, "%s", hook->error[0] ? hook->error : curl_easy_strerror(code));
+		snprintf(hook->detail, sizeof hook->detail, "%s",
+			 hook->error[0] ? hook->error : curl_easy_strerror(code));
 	return HOOK_FAILED;
 }

@@ -18,8 +18,8 @@ struct seen_facts {
 	CURLcode code;
 	/* libcurl was about to send: its pre-request callback ran. Before that no byte goes out. */
 	bool may_send;
-	bool proxied; /* a proxy answered CONNECT (CURLINFO_HTTP_CONNECTCODE) */
-	bool broke; /* the system reported an error of the connection (CURLINFO_OS_ERRNO) */
+	bool proxied;	    /* a proxy answered CONNECT (CURLINFO_HTTP_CONNECTCODE) */
+	bool broke;	    /* the system reported an error of the connection (CURLINFO_OS_ERRNO) */
 	uint64_t body_sent; /* bytes of the request's body that were handed to the system */
 	uint64_t body_len;
 };

@@ -8,7 +8,7 @@
 #include "store/settle.h"
 #include "store/stmt.h"
 
-#define HOLD_BESIDE_MS 5000	/* over the row's own time-out: until another poller may ask */
+#define HOLD_BESIDE_MS 5000 /* over the row's own time-out: until another poller may ask */
 #define OVERDUE_MAX 256
 
 struct taking {
@@ -53,13 +53,16 @@ static enum rc lock_due(struct db *db, size_t max, struct id *ids, size_t *len_o
 /* Which question there is for it. ASK_KIND__MAX: none. */
 static enum ask_kind kind_of(const struct ask *ask, bool same_row, bool cancel_due)
 {
-	if (cancel_due && ask->def.has_cancel && (!provider_def_needs_reference(ask->def.cancel_url) || ask->reference.bytes))
+	if (cancel_due && ask->def.has_cancel &&
+	    (!provider_def_needs_reference(ask->def.cancel_url) || ask->reference.bytes))
 		return ASK_CANCEL;
 	if (ask->budget_ms == 0 || !ask->in_play)
 		return ASK_KIND__MAX;
-	if (ask->def.has_status && (!provider_def_needs_reference(ask->def.status_url) || ask->reference.bytes))
+	if (ask->def.has_status &&
+	    (!provider_def_needs_reference(ask->def.status_url) || ask->reference.bytes))
 		return ASK_STATUS;
-	return ask->def.key_honoured && same_row && ask->asked <= ASK_RESENDS_MAX ? ASK_RESEND : ASK_KIND__MAX;
+	return ask->def.key_honoured && same_row && ask->asked <= ASK_RESENDS_MAX ? ASK_RESEND
+										  : ASK_KIND__MAX;
 }
 
 /* RC_NOT_FOUND: there is nobody to ask. */
@@ -123,7 +126,7 @@ static enum rc read_input(struct db *db, struct ask *ask)
 	if (!col_blob(st, &ask->input))
 		rc = RC_FAULT;
 	stmt_done(st);
-	return rc == RC_OK && !ask->input.bytes ? RC_NOT_FOUND : rc;	/* purged since */
+	return rc == RC_OK && !ask->input.bytes ? RC_NOT_FOUND : rc; /* purged since */
 }
 
 static enum rc stop(struct db *db, const struct id *attempt_id, const char *answer)
@@ -168,7 +171,7 @@ static enum rc take(struct db *db, void *arg)
 	size_t len;
 	enum rc rc = lock_due(db, taking->max, ids, &len);
 
-	for (size_t i = 0; i < taking->asks->len; i++)	/* of an earlier round */
+	for (size_t i = 0; i < taking->asks->len; i++) /* of an earlier round */
 		ask_release(&taking->asks->list[i]);
 	taking->asks->len = 0;
 	for (size_t i = 0; rc == RC_OK && i < len; i++)
@@ -190,7 +193,8 @@ enum rc ask_take(struct db *db, size_t max, struct ask_list *asks_out)
 	return rc;
 }
 
-enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer, const char *reference, int64_t next_ms)
+enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer,
+		 const char *reference, int64_t next_ms)
 {
 	if (next_ms < 0)
 		return stop(db, attempt_id, answer);
@@ -203,7 +207,8 @@ enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer,
 	return stmt_run(st);
 }
 
-enum rc ask_cancel_told(struct db *db, const struct id *attempt_id, const char *answer, int64_t next_ms)
+enum rc ask_cancel_told(struct db *db, const struct id *attempt_id, const char *answer,
+			int64_t next_ms)
 {
 	struct stmt *st = db_stmt(db, SQL_ASK_CANCEL_TOLD);
 
@@ -226,9 +231,14 @@ enum rc ask_overdue(struct db *db, size_t *overdue_out)
 		rc = stmt_fetch(st);
 		if (rc != RC_OK)
 			break;
-		words[len] = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_TIMEOUT,
-					    .phase = PHASE_ANSWER_BEGUN, .ask_after_ms = -1,
-					    .detail = "the provider took the work and did not answer by its deadline" };
+		words[len] = (struct word){
+			.event = ON_TRACK_LOST,
+			.by = BY_POLLER,
+			.reason = REASON_TIMEOUT,
+			.phase = PHASE_ANSWER_BEGUN,
+			.ask_after_ms = -1,
+			.detail = "the provider took the work and did not answer by its deadline"
+		};
 		(void)col_id(st, &words[len].attempt_id);
 		(void)col_id(st, &words[len++].job_id);
 	}

@@ -19,16 +19,15 @@ struct attempt_page {
 static uint64_t listed(enum attempt_state state)
 {
 	switch (state) {
-	case ATTEMPT_RUNNING:   return 1;
-	case ATTEMPT_UNKNOWN:   return 2;
-	case ATTEMPT_RELEASED:  return 3;
-	case ATTEMPT_FAILED:    return 4;
+	case ATTEMPT_RUNNING: return 1;
+	case ATTEMPT_UNKNOWN: return 2;
+	case ATTEMPT_RELEASED: return 3;
+	case ATTEMPT_FAILED: return 4;
 	case ATTEMPT_CANCELLED: return 5;
 	case ATTEMPT_DISCARDED: return 6;
 	case ATTEMPT_STARTING:
 	case ATTEMPT_SUCCEEDED:
-	case ATTEMPT_STATE__MAX:
-		break;
+	case ATTEMPT_STATE__MAX: break;
 	}
 	return 0;
 }
@@ -71,10 +70,13 @@ static enum rc list_attempts(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state, const struct id *before,
-			   uint32_t limit, struct attempt **attempts_out, size_t *len_out, bool *more_out)
+enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state,
+			   const struct id *before, uint32_t limit, struct attempt **attempts_out,
+			   size_t *len_out, bool *more_out)
 {
-	struct attempt_page page = { has_state, state, before, limit, calloc(limit + 1u, sizeof(struct attempt)), 0 };
+	struct attempt_page page = {
+		has_state, state, before, limit, calloc(limit + 1u, sizeof(struct attempt)), 0
+	};
 
 	if (!page.attempts)
 		return RC_FAULT;
@@ -125,8 +127,8 @@ static enum rc get_attempt(struct db *db, void *arg)
 	return RC_FAULT;
 }
 
-enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
-			  bool *has_def_out)
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out,
+			  struct provider_def *def_out, bool *has_def_out)
 {
 	struct attempt_get want = { id, attempt_out, def_out, false };
 	enum rc rc = db_read(db, get_attempt, &want);
@@ -184,8 +186,8 @@ static enum rc list_races(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out, size_t *len_out,
-			bool *more_out)
+enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit,
+			struct race **races_out, size_t *len_out, bool *more_out)
 {
 	struct race_page page = { before, limit, calloc(limit + 1u, sizeof(struct race)), 0 };
 

@@ -13,12 +13,15 @@
 #include "store/db.h"
 
 /* Newest first. has_state false: any. Keyset by id. attempt_list_free() the array. */
-MUST_CHECK enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state, const struct id *before,
-				      uint32_t limit, struct attempt **attempts_out, size_t *len_out, bool *more_out);
-/* One attempt, and its provider's row as it is now; *has_def_out: that is there and can be read. Both are the caller's.
- * RC_NOT_FOUND. */
-MUST_CHECK enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out,
-				     struct provider_def *def_out, bool *has_def_out);
+MUST_CHECK enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state,
+				      const struct id *before, uint32_t limit,
+				      struct attempt **attempts_out, size_t *len_out,
+				      bool *more_out);
+/* One attempt, and its provider's row as it is now; *has_def_out: that is there and can be read.
+ * Both are the caller's. RC_NOT_FOUND. */
+MUST_CHECK enum rc attempt_store_get(struct db *db, const struct id *id,
+				     struct attempt *attempt_out, struct provider_def *def_out,
+				     bool *has_def_out);
 
 void attempt_list_free(struct attempt *attempts, size_t len);
 
@@ -33,7 +36,8 @@ struct race {
 	uint64_t bytes;
 	int64_t created_us;
 };
-MUST_CHECK enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out,
-				   size_t *len_out, bool *more_out);	/* free() the array */
+MUST_CHECK enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit,
+				   struct race **races_out, size_t *len_out,
+				   bool *more_out); /* free() the array */
 
 #endif

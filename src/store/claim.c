@@ -21,7 +21,7 @@ struct claiming {
 	size_t max;
 	struct claim_cursor *cursor;
 	struct claim_list *claims;
-	char (*lanes)[NAME_MAX_LEN + 1];	/* providers with queued jobs */
+	char (*lanes)[NAME_MAX_LEN + 1]; /* providers with queued jobs */
 	size_t lanes_len;
 };
 
@@ -58,7 +58,7 @@ static enum rc read_lanes(struct db *db, struct claiming *c, const char *after)
 			break;
 		col_name(st, lane, NAME_MAX_LEN + 1);
 		if (after[0] == '\0' && c->lanes_len > 0 && strcmp(lane, c->lanes[0]) >= 0)
-			break;	/* once around */
+			break; /* once around */
 		c->lanes_len++;
 	}
 	if (rc == RC_OK)
@@ -78,10 +78,11 @@ static enum rc read_all_lanes(struct db *db, struct claiming *c)
 	return rc;
 }
 
-/* A provider that may take work now, its row locked: no other poller claims for it at the same time, and the request is built
- * from exactly this version. RC_NOT_FOUND: disabled, gone, or another poller is at it. */
-static enum rc lock_lane(struct db *db, const char *name, struct provider_def *def_out, uint32_t *version_out,
-			 size_t *room_out)
+/* A provider that may take work now, its row locked: no other poller claims for it at the same
+ * time, and the request is built from exactly this version. RC_NOT_FOUND: disabled, gone, or
+ * another poller is at it. */
+static enum rc lock_lane(struct db *db, const char *name, struct provider_def *def_out,
+			 uint32_t *version_out, size_t *room_out)
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_CLAIM);
 	struct blob definition = { 0 };
@@ -101,7 +102,8 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 	*room_out = busy < most ? most - busy : 0;
 	stmt_done(st);
 	rc = read ? definition_read(&definition, def_out) : RC_FAULT;
-	if (rc == RC_INVALID) {	/* written by hand, or by a newer program: its jobs wait, the others go on */
+	if (rc == RC_INVALID) { /* written by hand, or by a newer program: its jobs wait, the others
+				   go on */
 		log_error("provider.unreadable", "provider=%s version=%u", name, *version_out);
 		rc = RC_NOT_FOUND;
 	}
@@ -109,8 +111,8 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 	return rc;
 }
 
-static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max, struct owner *owners,
-			   size_t *len)
+static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max,
+			   struct owner *owners, size_t *len)
 {
 	struct stmt *st = db_stmt(db, SQL_QUEUE_OWNERS);
 
@@ -139,8 +141,8 @@ static bool is_owner(const struct owner *owners, size_t len, const struct owner 
 	return false;
 }
 
-/* Where the turn over this provider's owners stands. When there is no room for one more provider, one in the list gives
- * way and its owners start over. */
+/* Where the turn over this provider's owners stands. When there is no room for one more provider,
+ * one in the list gives way and its owners start over. */
 static struct claim_turn *find_turn(struct claim_cursor *cursor, const char *lane)
 {
 	size_t at = 0;
@@ -154,13 +156,13 @@ static struct claim_turn *find_turn(struct claim_cursor *cursor, const char *lan
 	else
 		cursor->turns_len++;
 	cursor->turns[at].owner_len = 0;
-	strcpy(cursor->turns[at].provider, lane);	/* both NAME_MAX_LEN + 1 */
+	strcpy(cursor->turns[at].provider, lane); /* both NAME_MAX_LEN + 1 */
 	return &cursor->turns[at];
 }
 
 /* The owners whose turn it is: those after the last one served, then from the start. */
-static enum rc next_owners(struct db *db, const char *lane, const struct claim_turn *turn, size_t max, struct owner *owners,
-			   size_t *len_out)
+static enum rc next_owners(struct db *db, const char *lane, const struct claim_turn *turn,
+			   size_t max, struct owner *owners, size_t *len_out)
 {
 	struct owner after = { .len = turn->owner_len }, wrapped[OWNERS_MAX];
 	size_t wrapped_len = 0;
@@ -179,12 +181,13 @@ static enum rc next_owners(struct db *db, const char *lane, const struct claim_t
 	return rc;
 }
 
-/* Up to `room` queued jobs: an equal share for each owner, and one more for the first of the turn where it doesn't come out even.
- * Read without locks: the claim's own locking read decides. */
-static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners, size_t owners_len, size_t room,
-			       struct id *ids, size_t *len_out)
+/* Up to `room` queued jobs: an equal share for each owner, and one more for the first of the turn
+ * where it doesn't come out even. Read without locks: the claim's own locking read decides. */
+static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners,
+			       size_t owners_len, size_t room, struct id *ids, size_t *len_out)
 {
-	size_t share = room / owners_len, over = room % owners_len;	/* no more owners than there is room */
+	size_t share = room / owners_len,
+	       over = room % owners_len; /* no more owners than there is room */
 	enum rc rc = RC_OK;
 
 	*len_out = 0;
@@ -226,8 +229,8 @@ static enum rc read_claim(struct stmt *st, struct claim *claim)
 	return ok ? RC_OK : RC_FAULT;
 }
 
-static enum rc lock_candidates(struct db *db, const char *lane, const struct id *ids, size_t len, struct claim *out,
-			       size_t *len_out)
+static enum rc lock_candidates(struct db *db, const char *lane, const struct id *ids, size_t len,
+			       struct claim *out, size_t *len_out)
 {
 	enum rc rc = RC_OK;
 
@@ -250,7 +253,8 @@ static enum rc lock_candidates(struct db *db, const char *lane, const struct id 
 	return rc;
 }
 
-static enum rc write_attempts(struct db *db, const struct claiming *c, const struct claim *claims, size_t len)
+static enum rc write_attempts(struct db *db, const struct claiming *c, const struct claim *claims,
+			      size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		size_t n = stmt_group(len - at);
@@ -298,13 +302,15 @@ static void remember_turn(struct claim_turn *turn, const struct owner *last)
 	turn->owner_len = last->len;
 }
 
-static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t room, struct claim *out, size_t *len_out)
+static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t room,
+		    struct claim *out, size_t *len_out)
 {
 	struct owner owners[OWNERS_MAX];
 	struct id ids[CLAIM_MAX];
 	size_t owners_len, ids_len;
 	struct claim_turn *turn = find_turn(c->cursor, lane);
-	enum rc rc = next_owners(db, lane, turn, room < OWNERS_MAX ? room : OWNERS_MAX, owners, &owners_len);
+	enum rc rc = next_owners(db, lane, turn, room < OWNERS_MAX ? room : OWNERS_MAX, owners,
+				 &owners_len);
 
 	*len_out = 0;
 	if (rc != RC_OK || owners_len == 0)
@@ -363,13 +369,14 @@ static enum rc claim_work(struct db *db, void *arg)
 	start_over(c->claims);
 	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++) {
 		rc = claim_lane(db, c, c->lanes[i]);
-		memcpy(c->cursor->provider, c->lanes[i], sizeof c->cursor->provider);	/* served or not, its turn is over */
+		memcpy(c->cursor->provider, c->lanes[i],
+		       sizeof c->cursor->provider); /* served or not, its turn is over */
 	}
 	return rc;
 }
 
-enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids, size_t max,
-		   struct claim_cursor *cursor, struct claim_list *claims_out)
+enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids,
+		   size_t max, struct claim_cursor *cursor, struct claim_list *claims_out)
 {
 	struct claiming c = { poller, lease_s, ids, max, cursor, claims_out, NULL, 0 };
 	enum rc rc = RC_FAULT;

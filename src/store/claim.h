@@ -1,7 +1,7 @@
 /* claim.h: what a poller takes from the queue, its lease, and what dead pollers left.
  *
- * A poller's id is new at each start and its lease is one row; every attempt it has claimed is held under that lease. All times are
- * the database's. */
+ * A poller's id is new at each start and its lease is one row; every attempt it has claimed is held
+ * under that lease. All times are the database's. */
 #ifndef STORE_CLAIM_H
 #define STORE_CLAIM_H
 
@@ -16,7 +16,7 @@
 #include "store/db.h"
 
 #define CLAIM_MAX 256
-#define CLAIM_PROVIDERS_MAX 256	/* with queued jobs, looked at by one claim */
+#define CLAIM_PROVIDERS_MAX 256 /* with queued jobs, looked at by one claim */
 
 /* One attempt on disk that may be sent now. */
 struct claim {
@@ -24,49 +24,54 @@ struct claim {
 	struct id attempt_id;
 	uint32_t number;
 	uint64_t version_read;
-	uint32_t generation;		/* the provider's key is <job id>-<generation> */
-	uint32_t tries_here;		/* attempts of this job at this provider, this one included: for the back-off */
+	uint32_t generation; /* the provider's key is <job id>-<generation> */
+	uint32_t tries_here; /* attempts of this job at this provider, this one included: for the
+				back-off */
 	char provider[NAME_MAX_LEN + 1];
 	uint32_t provider_version;
-	struct provider_def *def;	/* shared by the claims of one batch; claim_list_free() */
+	struct provider_def *def; /* shared by the claims of one batch; claim_list_free() */
 	struct blob input;
-	int64_t now_us;			/* the database's clock at the claim */
-	int64_t budget_ms;		/* until deadline_at by the database's clock; -1: none */
-	char traceparent[TRACEPARENT_LEN + 1];	/* the client's, or "" */
+	int64_t now_us;	   /* the database's clock at the claim */
+	int64_t budget_ms; /* until deadline_at by the database's clock; -1: none */
+	char traceparent[TRACEPARENT_LEN + 1]; /* the client's, or "" */
 };
 
 struct claim_list {
 	struct claim *list;
 	size_t len;
-	struct provider_def *defs;	/* what the claims point to */
+	struct provider_def *defs; /* what the claims point to */
 	size_t defs_len;
 };
 void claim_list_free(struct claim_list *claims);
 
-/* Register a new poller, or renew its lease. RC_NOT_FOUND from renew: the lease had run out and others may have reaped; take a new
- * id. lease_s 30 to 3600. */
-MUST_CHECK enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid, uint32_t lease_s);
+/* Register a new poller, or renew its lease. RC_NOT_FOUND from renew: the lease had run out and
+ * others may have reaped; take a new id. lease_s 30 to 3600. */
+MUST_CHECK enum rc poller_register(struct db *db, const struct id *id, const char *host,
+				   uint32_t pid, uint32_t lease_s);
 MUST_CHECK enum rc poller_renew(struct db *db, const struct id *id, uint32_t lease_s);
 MUST_CHECK enum rc poller_leave(struct db *db, const struct id *id);
 
-/* Up to `max` (at most CLAIM_MAX) due jobs get a `starting` attempt each, in one commit, which also renews the lease. Bounded per
- * provider by max_in_flight over all pollers; providers take turns, and at each of them its owners. `ids`: max fresh ids for the
- * attempts. cursor: where the turns stand, kept by the caller, zeroed at first.
+/* Up to `max` (at most CLAIM_MAX) due jobs get a `starting` attempt each, in one commit, which also
+ * renews the lease. Bounded per provider by max_in_flight over all pollers; providers take turns,
+ * and at each of them its owners. `ids`: max fresh ids for the attempts. cursor: where the turns
+ * stand, kept by the caller, zeroed at first.
  *
- * RC_OK: committed, may be sent (len 0 is no error). RC_RETRY, RC_FAULT: nothing claimed. RC_UNCERTAIN: the commit's answer was
- * lost; send nothing, the lease makes it unknown. RC_NOT_FOUND: the lease had run out; nothing claimed. */
+ * RC_OK: committed, may be sent (len 0 is no error). RC_RETRY, RC_FAULT: nothing claimed.
+ * RC_UNCERTAIN: the commit's answer was lost; send nothing, the lease makes it unknown.
+ * RC_NOT_FOUND: the lease had run out; nothing claimed. */
 struct claim_turn {
 	char provider[NAME_MAX_LEN + 1];
 	unsigned char owner[OWNER_MAX];
-	size_t owner_len;	/* 0: none was served here yet */
+	size_t owner_len; /* 0: none was served here yet */
 };
 struct claim_cursor {
-	char provider[NAME_MAX_LEN + 1];	/* the last one served */
+	char provider[NAME_MAX_LEN + 1]; /* the last one served */
 	struct claim_turn turns[CLAIM_PROVIDERS_MAX];
 	size_t turns_len;
 };
-MUST_CHECK enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids, size_t max,
-			      struct claim_cursor *cursor, struct claim_list *claims_out);
+MUST_CHECK enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s,
+			      const struct id *ids, size_t max, struct claim_cursor *cursor,
+			      struct claim_list *claims_out);
 
 /* Whether a job could start now, were there room for it. */
 MUST_CHECK enum rc claim_any_due(struct db *db, bool *due_out);
@@ -74,10 +79,12 @@ MUST_CHECK enum rc claim_any_due(struct db *db, bool *due_out);
 /* Attempts of pollers whose lease has run out become unknown (poller_lost). */
 MUST_CHECK enum rc claim_reap(struct db *db, size_t *reaped_out);
 
-/* Queued jobs whose provider isn't there any more (a create that crossed its deletion) fail for good: never_sent. */
+/* Queued jobs whose provider isn't there any more (a create that crossed its deletion) fail for
+ * good: never_sent. */
 MUST_CHECK enum rc claim_fail_stranded(struct db *db, size_t *failed_out);
 
-/* Queued jobs whose expires_at (before any attempt) or deadline_at has passed fail for good. At most 256 a call. */
+/* Queued jobs whose expires_at (before any attempt) or deadline_at has passed fail for good. At
+ * most 256 a call. */
 MUST_CHECK enum rc claim_expire(struct db *db, size_t *expired_out);
 
 #endif

@@ -13,10 +13,13 @@
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
 #define ROUNDS_MAX 4
-#define STAY_AWAY_MS 1000	/* after a connection that could not be made: a server that drops packets costs a wait each time */
+#define STAY_AWAY_MS                                                                               \
+	1000 /* after a connection that could not be made: a server that drops packets costs a     \
+		wait each time */
 
 static const char *const session[] = {
-	"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
+	"SET SESSION sql_mode = "
+	"'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
 	"time_zone = '+00:00', innodb_lock_wait_timeout = 2, autocommit = 1",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 };
@@ -65,47 +68,44 @@ static bool lost(unsigned int error_no)
 	case CR_COMMANDS_OUT_OF_SYNC:
 	case CR_MALFORMED_PACKET:
 	case CR_UNKNOWN_ERROR:
-	case CR_SSL_CONNECTION_ERROR:	/* 2026: what a lost connection looks like under TLS */
-	case 2020:	/* CR_NET_PACKET_TOO_LARGE */
+	case CR_SSL_CONNECTION_ERROR: /* 2026: what a lost connection looks like under TLS */
+	case 2020:		      /* CR_NET_PACKET_TOO_LARGE */
 	case ER_SERVER_SHUTDOWN:
-	case ER_NET_PACKET_TOO_LARGE:	/* 1153: the server hangs up after it */
+	case ER_NET_PACKET_TOO_LARGE: /* 1153: the server hangs up after it */
 	case ER_NET_READ_ERROR:
 	case ER_NET_READ_INTERRUPTED:
 	case ER_NET_ERROR_ON_WRITE:
 	case ER_NET_WRITE_INTERRUPTED:
-	case 1927:	/* ER_CONNECTION_KILLED, MariaDB's */
-	case 2055:	/* CR_SERVER_LOST_EXTENDED, MySQL's */
-		return true;
-	default:
-		return false;
+	case 1927: /* ER_CONNECTION_KILLED, MariaDB's */
+	case 2055: /* CR_SERVER_LOST_EXTENDED, MySQL's */ return true;
+	default: return false;
 	}
 }
 
-/* The server says that this statement, or its whole transaction, was not done; it may be said again. */
+/* The server says that this statement, or its whole transaction, was not done; it may be said
+ * again. */
 static bool undone(unsigned int error_no)
 {
 	switch (error_no) {
-	case ER_LOCK_DEADLOCK:		/* 1213: all undone; Galera's certification too, also at COMMIT */
-	case ER_LOCK_WAIT_TIMEOUT:	/* 1205: the statement undone, the transaction still open */
-	case ER_CHECKREAD:		/* 1020: the row changed since it was read (innodb_snapshot_isolation) */
-	case ER_UNKNOWN_COM_ERROR:	/* 1047: Galera: the node isn't ready */
-	case ER_NEED_REPREPARE:		/* 1615 */
-	case ER_TABLE_DEF_CHANGED:	/* 1412 */
-	case ER_QUERY_INTERRUPTED:	/* 1317 */
-	case ER_CON_COUNT_ERROR:	/* 1040 */
+	case ER_LOCK_DEADLOCK: /* 1213: all undone; Galera's certification too, also at COMMIT */
+	case ER_LOCK_WAIT_TIMEOUT: /* 1205: the statement undone, the transaction still open */
+	case ER_CHECKREAD: /* 1020: the row changed since it was read (innodb_snapshot_isolation) */
+	case ER_UNKNOWN_COM_ERROR: /* 1047: Galera: the node isn't ready */
+	case ER_NEED_REPREPARE:	   /* 1615 */
+	case ER_TABLE_DEF_CHANGED: /* 1412 */
+	case ER_QUERY_INTERRUPTED: /* 1317 */
+	case ER_CON_COUNT_ERROR:   /* 1040 */
 	case ER_TOO_MANY_USER_CONNECTIONS:
-	case ER_OPTION_PREVENTS_STATEMENT:	/* 1290: read-only */
+	case ER_OPTION_PREVENTS_STATEMENT: /* 1290: read-only */
 	case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION:
-	case 1836:	/* ER_READ_ONLY_MODE */
-	case 1969:	/* ER_STATEMENT_TIMEOUT, MariaDB's */
-	case 3024:	/* ER_QUERY_TIMEOUT, MySQL's */
-	case 3101:	/* ER_TRANSACTION_ROLLBACK_DURING_COMMIT, MySQL's */
+	case 1836: /* ER_READ_ONLY_MODE */
+	case 1969: /* ER_STATEMENT_TIMEOUT, MariaDB's */
+	case 3024: /* ER_QUERY_TIMEOUT, MySQL's */
+	case 3101: /* ER_TRANSACTION_ROLLBACK_DURING_COMMIT, MySQL's */
 	case CR_CONNECTION_ERROR:
 	case CR_CONN_HOST_ERROR:
-	case CR_UNKNOWN_HOST:
-		return true;
-	default:
-		return false;
+	case CR_UNKNOWN_HOST: return true;
+	default: return false;
 	}
 }
 
@@ -118,14 +118,13 @@ static bool bad_value(unsigned int error_no)
 	case ER_TRUNCATED_WRONG_VALUE:
 	case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
 	case WARN_DATA_TRUNCATED:
-	case ER_INVALID_CHARACTER_STRING:
-		return true;
-	default:
-		return false;
+	case ER_INVALID_CHARACTER_STRING: return true;
+	default: return false;
 	}
 }
 
-/* The server's words about a bad value quote that value, which may be a payload: only their number is logged. */
+/* The server's words about a bad value quote that value, which may be a payload: only their number
+ * is logged. */
 static void log_failure(const struct db *db, enum rc rc, const char *what)
 {
 	char words[sizeof db->error];
@@ -142,7 +141,8 @@ static void log_failure(const struct db *db, enum rc rc, const char *what)
 		log_warning("database.trouble", "statement=%s error=\"%s\"", what, words);
 }
 
-enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent)
+enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what,
+		  bool sent)
 {
 	enum rc rc = RC_FAULT;
 
@@ -165,7 +165,8 @@ enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const
 enum rc db_too_large(struct db *db, const char *what)
 {
 	db->error_no = ER_NET_PACKET_TOO_LARGE;
-	snprintf(db->error, sizeof db->error, "a value is larger than the server's max_allowed_packet");
+	snprintf(db->error, sizeof db->error,
+		 "a value is larger than the server's max_allowed_packet");
 	log_failure(db, RC_INVALID, what);
 	return RC_INVALID;
 }
@@ -247,19 +248,21 @@ enum rc db_execute(struct db *db, const char *text)
 	if (rc != RC_OK)
 		return rc;
 	if (mysql_query(db->mysql, text) != 0)
-		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute", true);
+		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute",
+				 true);
 	return RC_OK;
 }
 
 enum rc db_begin(struct db *db)
 {
-	assert(!db->in_transaction);	/* the server would commit the outer one without a word */
+	assert(!db->in_transaction); /* the server would commit the outer one without a word */
 	enum rc rc = db_ready(db);
 
 	if (rc != RC_OK)
 		return rc;
 	if (mysql_query(db->mysql, "START TRANSACTION") != 0)
-		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "begin", false);
+		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "begin",
+				 false);
 	db->in_transaction = true;
 	return RC_OK;
 }
@@ -348,6 +351,7 @@ unsigned int db_errno(const struct db *db)
 const char *db_versions(struct db *db)
 {
 	snprintf(db->versions, sizeof db->versions, "%s by client %s",
-		 db->mysql ? mysql_get_server_info(db->mysql) : "no server", mysql_get_client_info());
+		 db->mysql ? mysql_get_server_info(db->mysql) : "no server",
+		 mysql_get_client_info());
 	return db->versions;
 }

@@ -1,8 +1,9 @@
 /* db.h: one connection to the database, its errors classified once, and whole transactions.
  *
- * A `struct db` belongs to one thread. It connects when first used and again after a loss; nothing is tried twice behind the
- * caller's back. Sessions run READ COMMITTED, strict, UTC, autocommit, found rows (an UPDATE to equal values counts).
- * The address comes from the client's option files, group [onejob], as any MySQL user expects. */
+ * A `struct db` belongs to one thread. It connects when first used and again after a loss; nothing
+ * is tried twice behind the caller's back. Sessions run READ COMMITTED, strict, UTC, autocommit,
+ * found rows (an UPDATE to equal values counts). The address comes from the client's option files,
+ * group [onejob], as any MySQL user expects. */
 #ifndef STORE_DB_H
 #define STORE_DB_H
 
@@ -12,9 +13,10 @@
 
 struct db;
 
-/* defaults_file: an option file to read instead of the usual ones, or NULL. NULL when there is no memory. */
+/* defaults_file: an option file to read instead of the usual ones, or NULL. NULL when there is no
+ * memory. */
 struct db *db_new(const char *defaults_file);
-void db_free(struct db *db);	/* NULL is fine */
+void db_free(struct db *db); /* NULL is fine */
 
 /* For migrations: wait for an answer as long as it takes. Before the first use. */
 void db_be_patient(struct db *db);
@@ -22,18 +24,21 @@ void db_be_patient(struct db *db);
 /* The largest statement, values included, that the server takes; 0 before the first connection. */
 uint64_t db_packet_max(const struct db *db);
 
-/* Connect if that isn't so. After a failure it isn't tried again for a second. RC_RETRY: the server can't be reached or refuses; the reason is in db_error(). */
+/* Connect if that isn't so. After a failure it isn't tried again for a second. RC_RETRY: the server
+ * can't be reached or refuses; the reason is in db_error(). */
 MUST_CHECK enum rc db_ready(struct db *db);
 
-/* Run `work` inside one transaction, which must do nothing but SQL: it is run again from the start when the whole is rolled back
- * by a deadlock, a lock wait or a cluster's certification (RC_RETRY), a few times. RC_UNCERTAIN: the commit's answer was
- * lost; nobody knows. What `work` returns otherwise comes back after a rollback; RC_OK means committed. */
+/* Run `work` inside one transaction, which must do nothing but SQL: it is run again from the start
+ * when the whole is rolled back by a deadlock, a lock wait or a cluster's certification (RC_RETRY),
+ * a few times. RC_UNCERTAIN: the commit's answer was lost; nobody knows. What `work` returns
+ * otherwise comes back after a rollback; RC_OK means committed. */
 MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);
 
 /* The last error in words, for people; never NULL. */
 const char *db_error(const struct db *db);
 
-/* "MariaDB 10.11.19 by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part only. */
+/* "MariaDB 10.11.19 by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part
+ * only. */
 const char *db_versions(struct db *db);
 
 #endif

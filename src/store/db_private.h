@@ -8,25 +8,25 @@
 #include "store/mysql_client.h"
 #include "store/stmt.h"
 
-#define STMT_SIZES 7	/* groups of 1, 2, 4 ... 64 */
+#define STMT_SIZES 7 /* groups of 1, 2, 4 ... 64 */
 
 #define KNOWN_OWNERS 64
 
-/* Whose a token is never changes, so that an insert which has checked the token need not say it again. Whether the token
- * still counts is asked of the database, always. */
+/* Whose a token is never changes, so that an insert which has checked the token need not say it
+ * again. Whether the token still counts is asked of the database, always. */
 struct known_owner {
 	unsigned char token_sha256[SHA256_BYTES];
 	unsigned char owner[OWNER_MAX];
-	size_t owner_len;	/* 0: an empty place */
+	size_t owner_len; /* 0: an empty place */
 };
 
 struct db {
-	MYSQL *mysql;		/* NULL: not connected */
+	MYSQL *mysql; /* NULL: not connected */
 	const char *defaults_file;
 	bool in_transaction;
-	bool patient;		/* no time-out on answers */
-	uint64_t packet_max;	/* the server's max_allowed_packet, in bytes */
-	int64_t stay_away_until_ms;	/* monotonic */
+	bool patient;		    /* no time-out on answers */
+	uint64_t packet_max;	    /* the server's max_allowed_packet, in bytes */
+	int64_t stay_away_until_ms; /* monotonic */
 	unsigned int error_no;
 	char error[512];
 	char versions[128];
@@ -34,13 +34,15 @@ struct db {
 	struct stmt *stmts[SQL__MAX][STMT_SIZES];
 };
 
-/* What a failed call means, and remembered in db->error. `sent`: a statement was on its way that writes by itself, so a lost
- * connection leaves it open whether it did. Logs faults; closes a lost connection. */
-enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what, bool sent);
+/* What a failed call means, and remembered in db->error. `sent`: a statement was on its way that
+ * writes by itself, so a lost connection leaves it open whether it did. Logs faults; closes a lost
+ * connection. */
+enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what,
+		  bool sent);
 
 /* A statement that the server would hang up on: RC_INVALID, logged. */
 enum rc db_too_large(struct db *db, const char *what);
 
-void stmt_free(struct stmt *st);	/* NULL is fine */
+void stmt_free(struct stmt *st); /* NULL is fine */
 
 #endif

@@ -22,10 +22,11 @@ struct change {
 };
 
 /* Ends a change: the job as it is now, inside the same transaction. */
-static enum rc answer(struct db *db, const struct id *id, struct change *change, enum changed changed)
+static enum rc answer(struct db *db, const struct id *id, struct change *change,
+		      enum changed changed)
 {
 	change->changed = changed;
-	job_release(change->job);	/* of an earlier round */
+	job_release(change->job); /* of an earlier round */
 	return rows_read_job(db, id, change->job);
 }
 
@@ -65,12 +66,10 @@ static enum rc cancel_locked(struct db *db, const struct locked_job *locked, str
 		if (rc == RC_OK)
 			rc = outbox_add(db, &locked->id);
 		return rc == RC_OK ? answer(db, &locked->id, change, CHANGED_DONE) : rc;
-	case MOVE_REPEATED:
-		return answer(db, &locked->id, change, CHANGED_DONE);
+	case MOVE_REPEATED: return answer(db, &locked->id, change, CHANGED_DONE);
 	case MOVE_LATE:
 	case MOVE_REFUSED:
-	case VERDICT__MAX:
-		break;
+	case VERDICT__MAX: break;
 	}
 	return answer(db, &locked->id, change, CHANGED_JOB_SETTLED);
 }
@@ -88,7 +87,8 @@ static enum rc cancel(struct db *db, void *arg)
 	return cancel_locked(db, &locked, change);
 }
 
-/* What a transaction came to, for the caller: a lost commit leaves it open, and asking again is safe. */
+/* What a transaction came to, for the caller: a lost commit leaves it open, and asking again is
+ * safe. */
 static enum changed outcome(enum rc rc, struct change *change)
 {
 	if (rc == RC_OK)
@@ -120,7 +120,9 @@ static enum rc cancel_by_key(struct db *db, void *arg)
 	if (rc == RC_OK)
 		rc = stmt_fetch(st);
 	if (rc != RC_OK)
-		return rc == RC_NOT_FOUND ? RC_RETRY : rc;	/* purged since: the next round leaves a tombstone */
+		return rc == RC_NOT_FOUND
+			       ? RC_RETRY
+			       : rc; /* purged since: the next round leaves a tombstone */
 	(void)col_id(st, &id);
 	stmt_done(st);
 	rc = lock_job(db, &id, &locked);
@@ -140,15 +142,17 @@ static enum rc leave_tombstone(struct db *db, const struct change *change, int64
 	return stmt_run(st);
 }
 
-enum changed job_store_cancel_key(struct db *db, const struct identity *who, const struct idempotency_key *key,
-				  const struct id *tombstone_id, int64_t now_us, struct job *job_out)
+enum changed job_store_cancel_key(struct db *db, const struct identity *who,
+				  const struct idempotency_key *key, const struct id *tombstone_id,
+				  int64_t now_us, struct job *job_out)
 {
 	struct change change = { .who = who, .id = tombstone_id, .key = key, .job = job_out };
 	enum rc rc = RC_RETRY;
 
 	*job_out = (struct job){ 0 };
 	/* As with a create, the insert decides, and a lost answer is found again by the next. */
-	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < TOMBSTONE_ROUNDS; round++) {
+	for (int round = 0; (rc == RC_RETRY || rc == RC_UNCERTAIN) && round < TOMBSTONE_ROUNDS;
+	     round++) {
 		if (round > 0)
 			db_pause(round);
 		rc = leave_tombstone(db, &change, now_us);
@@ -198,8 +202,8 @@ static enum rc start_over(struct db *db, const struct locked_job *locked, const 
 static bool settled_for_good(const struct locked_job *locked)
 {
 	return locked->purged || locked->state == JOB_SUCCEEDED || locked->state == JOB_CANCELLED ||
-	       (locked->state == JOB_FAILED &&
-		(locked->error_reason == REASON_EXPIRED || locked->error_reason == REASON_DEADLINE)) ||
+	       (locked->state == JOB_FAILED && (locked->error_reason == REASON_EXPIRED ||
+						locked->error_reason == REASON_DEADLINE)) ||
 	       locked->deadline_left_us <= 0;
 }
 
@@ -227,9 +231,11 @@ static enum rc request(struct db *db, void *arg)
 		return answer(db, &locked.id, change, CHANGED_EFFECT_DONE);
 	if (locked.state == JOB_QUEUED && !change->provider)
 		return answer(db, &locked.id, change, CHANGED_DONE);
-	rc = lock_provider(db, change->provider ? change->provider : locked.provider, &enabled, NULL);
+	rc = lock_provider(db, change->provider ? change->provider : locked.provider, &enabled,
+			   NULL);
 	if (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled && change->provider)) {
-		change->changed = rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
+		change->changed =
+			rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
 		return RC_OK;
 	}
 	if (rc == RC_OK)
@@ -237,10 +243,16 @@ static enum rc request(struct db *db, void *arg)
 	return rc == RC_OK ? answer(db, &locked.id, change, CHANGED_DONE) : rc;
 }
 
-enum changed job_store_request_attempt(struct db *db, const struct identity *who, const struct id *id, const char *provider,
-				       const struct if_match *if_match, struct job *job_out, struct id *attempt_id_out)
+enum changed job_store_request_attempt(struct db *db, const struct identity *who,
+				       const struct id *id, const char *provider,
+				       const struct if_match *if_match, struct job *job_out,
+				       struct id *attempt_id_out)
 {
-	struct change change = { .who = who, .id = id, .if_match = if_match, .provider = provider, .job = job_out,
+	struct change change = { .who = who,
+				 .id = id,
+				 .if_match = if_match,
+				 .provider = provider,
+				 .job = job_out,
 				 .attempt_id = attempt_id_out };
 
 	*job_out = (struct job){ 0 };

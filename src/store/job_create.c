@@ -6,7 +6,8 @@
 #include "store/rows.h"
 #include "store/stmt.h"
 
-#define ROUNDS 8	/* fifty equal inserts at once may deadlock several times before one of them is first */
+#define ROUNDS                                                                                     \
+	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
 
 struct create {
 	const struct caller *caller;
@@ -69,8 +70,8 @@ static enum rc find_owner(struct db *db, const struct caller *caller, struct blo
 	return copy(owner_out, known->owner, known->owner_len) ? RC_OK : RC_FAULT;
 }
 
-/* The job as it was just written, without reading it again. Where that fails it is written all the same: the next round's
- * insert meets it, and the look-up tells the rest. */
+/* The job as it was just written, without reading it again. Where that fails it is written all the
+ * same: the next round's insert meets it, and the look-up tells the rest. */
 static enum rc new_job(struct db *db, const struct create *c)
 {
 	struct job *job = c->job;
@@ -83,18 +84,22 @@ static enum rc new_job(struct db *db, const struct create *c)
 	job->not_before_us = c->intent->not_before_us;
 	job->expires_us = c->intent->expires_us;
 	job->deadline_us = c->intent->deadline_us;
-	job->run_after_us = c->intent->not_before_us > c->now_us ? c->intent->not_before_us : c->now_us;
+	job->run_after_us =
+		c->intent->not_before_us > c->now_us ? c->intent->not_before_us : c->now_us;
 	job->created_us = c->now_us;
 	job->updated_us = c->now_us;
-	ok = ok && copy(&job->key, c->key->bytes, c->key->len) && copy(&job->input, c->intent->input, c->intent->input_len) &&
-	     (c->intent->metadata_len <= 2 || copy(&job->metadata, c->intent->metadata, c->intent->metadata_len));
+	ok = ok && copy(&job->key, c->key->bytes, c->key->len) &&
+	     copy(&job->input, c->intent->input, c->intent->input_len) &&
+	     (c->intent->metadata_len <= 2 ||
+	      copy(&job->metadata, c->intent->metadata, c->intent->metadata_len));
 	if (ok)
 		return RC_OK;
 	job_release(job);
 	return RC_UNCERTAIN;
 }
 
-/* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token or the provider isn't there. */
+/* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token or the provider
+ * isn't there. */
 static enum rc insert(struct db *db, const struct create *c)
 {
 	bool by_token = c->caller->has_token;
@@ -114,7 +119,8 @@ static enum rc insert(struct db *db, const struct create *c)
 	return stmt_changed(st) == 1 ? new_job(db, c) : RC_NOT_FOUND;
 }
 
-/* RC_OK: the key's job. RC_CONFLICT: the caller is fine and has no such job. RC_NOT_FOUND: no such caller. */
+/* RC_OK: the key's job. RC_CONFLICT: the caller is fine and has no such job. RC_NOT_FOUND: no such
+ * caller. */
 static enum rc look_up(struct db *db, const struct create *c, bool locked, struct job_row *row_out)
 {
 	bool by_token = c->caller->has_token;
@@ -138,11 +144,12 @@ static enum rc look_up(struct db *db, const struct create *c, bool locked, struc
 
 static enum created compare(const struct create *c, struct job_row *row)
 {
-	if (id_equal(&row->job.id, c->id)) {	/* our own insert, whose answer was lost */
+	if (id_equal(&row->job.id, c->id)) { /* our own insert, whose answer was lost */
 		*c->job = row->job;
 		return CREATED_NEW;
 	}
-	bool same = row->has_fingerprint && memcmp(row->fingerprint, c->intent->fingerprint, SHA256_BYTES) == 0;
+	bool same = row->has_fingerprint &&
+		    memcmp(row->fingerprint, c->intent->fingerprint, SHA256_BYTES) == 0;
 
 	if (same) {
 		*c->job = row->job;
@@ -153,12 +160,13 @@ static enum created compare(const struct create *c, struct job_row *row)
 	return row->has_fingerprint ? CREATED_KEY_REUSED : CREATED_INTENT_CANCELLED;
 }
 
-/* One round; *again_out: nothing is decided, another may. `duplicate` is told by the insert: then the row is there, even where a first look
- * doesn't see it yet, and a locking read does. */
+/* One round; *again_out: nothing is decided, another may. `duplicate` is told by the insert: then
+ * the row is there, even where a first look doesn't see it yet, and a locking read does. */
 static enum created create_round(struct db *db, const struct create *c, bool *again_out)
 {
 	struct job_row row = { 0 };
-	bool contract = c->intent->contract[0] != '\0';	/* none can exist yet: only an earlier job of the key counts */
+	bool contract = c->intent->contract[0] !=
+			'\0'; /* none can exist yet: only an earlier job of the key counts */
 	enum rc rc = contract ? RC_NOT_FOUND : insert(db, c);
 	bool duplicate = rc == RC_CONFLICT;
 
@@ -182,8 +190,9 @@ static enum created create_round(struct db *db, const struct create *c, bool *ag
 	return CREATED_NOT_STORED;
 }
 
-enum created job_store_create(struct db *db, const struct caller *caller, const struct idempotency_key *key,
-			      const struct intent *intent, const struct id *id, int64_t now_us, const char *traceparent,
+enum created job_store_create(struct db *db, const struct caller *caller,
+			      const struct idempotency_key *key, const struct intent *intent,
+			      const struct id *id, int64_t now_us, const char *traceparent,
 			      struct job *job_out)
 {
 	struct create create = { caller, key, intent, id, now_us, traceparent, job_out };
@@ -198,7 +207,8 @@ enum created job_store_create(struct db *db, const struct caller *caller, const 
 		if (rc != RC_OK)
 			return rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
 	}
-	/* A lost answer leaves open whether the row is there: the next insert of the same id and key finds out. */
+	/* A lost answer leaves open whether the row is there: the next insert of the same id and
+	 * key finds out. */
 	for (int round = 0; again && round < ROUNDS; round++) {
 		if (round > 0)
 			db_pause(round);

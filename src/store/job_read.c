@@ -31,7 +31,8 @@ static enum rc identify(struct db *db, void *arg)
 	return rc;
 }
 
-enum rc job_store_identify(struct db *db, const struct caller *caller, struct identity *identity_out)
+enum rc job_store_identify(struct db *db, const struct caller *caller,
+			   struct identity *identity_out)
 {
 	struct identify want = { caller, identity_out };
 
@@ -45,8 +46,9 @@ enum rc job_store_identify(struct db *db, const struct caller *caller, struct id
 	}
 	enum rc rc = db_read(db, identify, &want);
 
-	if (rc == RC_OK && caller->owner && (caller->owner_len != identity_out->owner_len ||
-					     memcmp(caller->owner, identity_out->owner, caller->owner_len) != 0))
+	if (rc == RC_OK && caller->owner &&
+	    (caller->owner_len != identity_out->owner_len ||
+	     memcmp(caller->owner, identity_out->owner, caller->owner_len) != 0))
 		return RC_NOT_FOUND;
 	return rc;
 }
@@ -60,7 +62,8 @@ struct get {
 static enum rc get(struct db *db, void *arg)
 {
 	struct get *want = arg;
-	struct stmt *st = db_stmt(db, want->caller->has_token ? SQL_JOB_GET_BY_TOKEN : SQL_JOB_GET_BY_OWNER);
+	struct stmt *st =
+		db_stmt(db, want->caller->has_token ? SQL_JOB_GET_BY_TOKEN : SQL_JOB_GET_BY_OWNER);
 
 	bind_id(st, want->id);
 	if (want->caller->has_token)
@@ -72,7 +75,8 @@ static enum rc get(struct db *db, void *arg)
 	return rc == RC_OK ? rows_job(st, &want->row) : rc;
 }
 
-enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id, struct job *job_out)
+enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id,
+		      struct job *job_out)
 {
 	struct get want = { .caller = caller, .id = id };
 	struct identity who;
@@ -99,7 +103,8 @@ static enum rc read_job(struct db *db, void *arg)
 	return rows_read_job(db, want->id, &want->row.job);
 }
 
-enum rc job_store_read(struct db *db, const struct identity *who, const struct id *id, struct job *job_out)
+enum rc job_store_read(struct db *db, const struct identity *who, const struct id *id,
+		       struct job *job_out)
 {
 	struct get want = { .id = id };
 	enum rc rc = db_read(db, read_job, &want);
@@ -107,7 +112,8 @@ enum rc job_store_read(struct db *db, const struct identity *who, const struct i
 
 	*job_out = (struct job){ 0 };
 	if (rc == RC_OK && who->role != ROLE_OPERATOR &&
-	    (job->owner.len != who->owner_len || memcmp(job->owner.bytes, who->owner, who->owner_len) != 0)) {
+	    (job->owner.len != who->owner_len ||
+	     memcmp(job->owner.bytes, who->owner, who->owner_len) != 0)) {
 		job_release(&want.row.job);
 		return RC_NOT_FOUND;
 	}
@@ -127,14 +133,13 @@ struct list {
 static uint64_t listed(enum job_state state)
 {
 	switch (state) {
-	case JOB_UNKNOWN:   return 1;
-	case JOB_FAILED:    return 2;
+	case JOB_UNKNOWN: return 1;
+	case JOB_FAILED: return 2;
 	case JOB_CANCELLED: return 3;
 	case JOB_QUEUED:
 	case JOB_RUNNING:
 	case JOB_SUCCEEDED:
-	case JOB_STATE__MAX:
-		break;
+	case JOB_STATE__MAX: break;
 	}
 	return 0;
 }
@@ -148,7 +153,8 @@ static struct stmt *list_statement(struct db *db, const struct list *want)
 
 	if (user || f->owner) {
 		st = db_stmt(db, SQL_JOB_LIST_OWNER);
-		bind_bytes(st, user ? want->who->owner : f->owner, user ? want->who->owner_len : f->owner_len);
+		bind_bytes(st, user ? want->who->owner : f->owner,
+			   user ? want->who->owner_len : f->owner_len);
 	} else if (f->has_state && listed(f->state)) {
 		st = db_stmt(db, SQL_JOB_LIST_LISTED);
 		bind_u64(st, listed(f->state));
@@ -189,8 +195,8 @@ static enum rc list(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc job_store_list(struct db *db, const struct identity *who, const struct job_filter *filter, struct job **jobs_out,
-		       size_t *len_out, bool *more_out)
+enum rc job_store_list(struct db *db, const struct identity *who, const struct job_filter *filter,
+		       struct job **jobs_out, size_t *len_out, bool *more_out)
 {
 	struct list want = { who, filter, calloc(filter->limit + 1u, sizeof(struct job)), 0 };
 

@@ -34,10 +34,11 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	l->has_result = col_bytes(st, l->result_sha256, SHA256_BYTES) == SHA256_BYTES;
 	l->purged = col_u64(st) != 0;
 	stmt_done(st);
-	return known ? RC_OK : RC_FAULT;	/* a state of a newer program: it isn't ours to move */
+	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
 }
 
-enum rc lock_provider(struct db *db, const char *name, bool *enabled_out, struct blob *definition_out)
+enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,
+		      struct blob *definition_out)
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_LOCK);
 
@@ -58,7 +59,8 @@ enum rc lock_provider(struct db *db, const char *name, bool *enabled_out, struct
 bool lock_visible(const struct locked_job *locked, const struct identity *who)
 {
 	return who->role == ROLE_OPERATOR ||
-	       (locked->owner_len == who->owner_len && memcmp(locked->owner, who->owner, who->owner_len) == 0);
+	       (locked->owner_len == who->owner_len &&
+		memcmp(locked->owner, who->owner, who->owner_len) == 0);
 }
 
 bool lock_matches(const struct locked_job *locked, const struct if_match *if_match)
@@ -66,7 +68,8 @@ bool lock_matches(const struct locked_job *locked, const struct if_match *if_mat
 	if (!if_match || !if_match->present || if_match->any)
 		return true;
 	for (size_t i = 0; i < if_match->len; i++)
-		if (if_match->list[i].version == locked->version && if_match->list[i].revision == locked->revision)
+		if (if_match->list[i].version == locked->version &&
+		    if_match->list[i].revision == locked->revision)
 			return true;
 	return false;
 }

@@ -26,17 +26,19 @@ struct locked_job {
 	char next_provider[NAME_MAX_LEN + 1];
 	enum reason error_reason;
 	bool effect_done;
-	int64_t deadline_left_us;	/* INT64_MAX: no deadline */
+	int64_t deadline_left_us; /* INT64_MAX: no deadline */
 	bool has_result;
-	unsigned char result_sha256[SHA256_BYTES];	/* stays when the result is purged */
-	bool purged;		/* its payloads are gone */
+	unsigned char result_sha256[SHA256_BYTES]; /* stays when the result is purged */
+	bool purged;				   /* its payloads are gone */
 };
 
 /* Inside a transaction. RC_NOT_FOUND. */
 MUST_CHECK enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out);
 
-/* A provider's row, share-locked. definition_out may be NULL; else it is the caller's. RC_NOT_FOUND. */
-MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out, struct blob *definition_out);
+/* A provider's row, share-locked. definition_out may be NULL; else it is the caller's.
+ * RC_NOT_FOUND. */
+MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,
+				 struct blob *definition_out);
 
 bool lock_visible(const struct locked_job *locked, const struct identity *who);
 bool lock_matches(const struct locked_job *locked, const struct if_match *if_match);

@@ -47,11 +47,12 @@ static enum rc look_for_table(struct db *db, bool *there_out)
 
 struct check {
 	struct schema_state *state;
-	bool begun[COUNT];	/* a row is there */
+	bool begun[COUNT]; /* a row is there */
 	bool applied[COUNT];
 };
 
-static void judge(struct check *check, uint32_t number, const unsigned char sha256[SHA256_BYTES], bool applied)
+static void judge(struct check *check, uint32_t number, const unsigned char sha256[SHA256_BYTES],
+		  bool applied)
 {
 	const struct migration *migration = find(number);
 	unsigned char digest[SHA256_BYTES];
@@ -65,7 +66,8 @@ static void judge(struct check *check, uint32_t number, const unsigned char sha2
 	check->begun[migration - migrations] = true;
 	check->applied[migration - migrations] = applied;
 	digest_sha256(migration->text, strlen(migration->text), digest);
-	if (memcmp(digest, sha256, SHA256_BYTES) != 0 && check->state->verdict != SCHEMA_NEWER && !check->state->changed) {
+	if (memcmp(digest, sha256, SHA256_BYTES) != 0 && check->state->verdict != SCHEMA_NEWER &&
+	    !check->state->changed) {
 		check->state->verdict = SCHEMA_CHANGED;
 		check->state->changed = number;
 	}
@@ -108,7 +110,8 @@ enum rc migrate_check(struct db *db, struct schema_state *state_out)
 	return db_read(db, read_applied, &check);
 }
 
-/* A migration that was begun and not seen to end may have done its one statement: then it says so. */
+/* A migration that was begun and not seen to end may have done its one statement: then it says so.
+ */
 static bool done_before(const struct db *db)
 {
 	switch (db_errno(db)) {
@@ -116,10 +119,8 @@ static bool done_before(const struct db *db)
 	case ER_DUP_FIELDNAME:
 	case ER_DUP_KEYNAME:
 	case ER_CANT_DROP_FIELD_OR_KEY:
-	case ER_BAD_TABLE_ERROR:
-		return true;
-	default:
-		return false;
+	case ER_BAD_TABLE_ERROR: return true;
+	default: return false;
 	}
 }
 
@@ -173,8 +174,8 @@ static enum rc named_lock(struct db *db, enum sql id)
 	return rc;
 }
 
-enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *name, void *arg), void *arg,
-		    struct schema_state *state_out)
+enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *name, void *arg),
+		    void *arg, struct schema_state *state_out)
 {
 	struct check check = { .state = state_out };
 	enum rc rc = named_lock(db, SQL_LOCK_NAMED);
@@ -182,14 +183,16 @@ enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *
 	if (rc != RC_OK)
 		return rc;
 	rc = read_applied(db, &check);
-	if (rc == RC_OK && (state_out->verdict == SCHEMA_NEWER || state_out->verdict == SCHEMA_CHANGED))
+	if (rc == RC_OK &&
+	    (state_out->verdict == SCHEMA_NEWER || state_out->verdict == SCHEMA_CHANGED))
 		rc = RC_CONFLICT;
 	for (size_t i = 0; rc == RC_OK && i < COUNT; i++) {
 		if (check.applied[i])
 			continue;
 		rc = apply(db, &migrations[i], check.begun[i]);
 		if (rc != RC_OK)
-			log_error("migrate.failed", "migration=%s error=\"%s\"", migrations[i].name, db_error(db));
+			log_error("migrate.failed", "migration=%s error=\"%s\"", migrations[i].name,
+				  db_error(db));
 		else if (applied)
 			applied(migrations[i].number, migrations[i].name, arg);
 	}

@@ -1,4 +1,5 @@
-/* migrate.h: the schema, as forward-only numbered migrations compiled into the program from sql/. */
+/* migrate.h: the schema, as forward-only numbered migrations compiled into the program from sql/.
+ */
 #ifndef STORE_MIGRATE_H
 #define STORE_MIGRATE_H
 
@@ -12,21 +13,23 @@ enum schema {
 	SCHEMA_CURRENT,
 	SCHEMA_OLDER,	/* `onejob migrate` has work to do; a fresh database too */
 	SCHEMA_NEWER,	/* made by a newer program */
-	SCHEMA_CHANGED,	/* a migration that was applied isn't the one this program carries */
+	SCHEMA_CHANGED, /* a migration that was applied isn't the one this program carries */
 	SCHEMA__MAX
 };
 
 struct schema_state {
 	enum schema verdict;
-	uint32_t at;		/* the highest number applied */
-	uint32_t wants;		/* the highest number this program carries */
-	uint32_t changed;	/* SCHEMA_CHANGED: the first such number */
+	uint32_t at;	  /* the highest number applied */
+	uint32_t wants;	  /* the highest number this program carries */
+	uint32_t changed; /* SCHEMA_CHANGED: the first such number */
 };
 MUST_CHECK enum rc migrate_check(struct db *db, struct schema_state *state_out);
 
-/* Apply what is missing, each once; two at once take turns (a named lock). `applied` is called after each. RC_CONFLICT: the schema
- * is newer or changed; nothing was done. RC_FAULT: a migration failed; those before it stay. */
-MUST_CHECK enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *name, void *arg), void *arg,
-			       struct schema_state *state_out);
+/* Apply what is missing, each once; two at once take turns (a named lock). `applied` is called
+ * after each. RC_CONFLICT: the schema is newer or changed; nothing was done. RC_FAULT: a migration
+ * failed; those before it stay. */
+MUST_CHECK enum rc migrate_run(struct db *db,
+			       void (*applied)(uint32_t number, const char *name, void *arg),
+			       void *arg, struct schema_state *state_out);
 
 #endif

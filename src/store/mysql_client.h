@@ -1,5 +1,5 @@
-/* mysql_client.h: the one place that includes <mysql.h>, so that the same source compiles against MariaDB's client and
- * Oracle's: what only one of them has is poisoned. Private to store. */
+/* mysql_client.h: the one place that includes <mysql.h>, so that the same source compiles against
+ * MariaDB's client and Oracle's: what only one of them has is poisoned. Private to store. */
 #ifndef STORE_MYSQL_CLIENT_H
 #define STORE_MYSQL_CLIENT_H
 
@@ -11,6 +11,7 @@
 /* What MYSQL_BIND's flags point to: my_bool in one client, bool in the other. */
 typedef __typeof__(*((MYSQL_BIND *)0)->is_null) db_bool;
 
-#pragma GCC poison my_bool mysql_optionsv mysql_get_infov MARIADB_OPT_TLS_PEER_FP MYSQL_OPT_RECONNECT
+#pragma GCC poison my_bool mysql_optionsv mysql_get_infov MARIADB_OPT_TLS_PEER_FP                  \
+	MYSQL_OPT_RECONNECT
 
 #endif

@@ -90,7 +90,8 @@ static enum rc read_endpoint(struct stmt *st, struct outbox_message *message)
 	if (rc == RC_CONFLICT && enabled)
 		rc = webhook_def_stored(url.bytes, secrets.bytes, secrets.len, &message->def);
 	if (rc == RC_INVALID) {
-		log_error("webhook.unreadable", "owner=\"%.*s\"", (int)message->owner_len, message->owner);
+		log_error("webhook.unreadable", "owner=\"%.*s\"", (int)message->owner_len,
+			  message->owner);
 		rc = RC_CONFLICT;
 	}
 	free(url.bytes);
@@ -151,7 +152,7 @@ static enum rc take(struct db *db, void *arg)
 	size_t len;
 	enum rc rc = lock_due(db, taking->max, ids, &len);
 
-	release_all(taking->messages);	/* of an earlier round */
+	release_all(taking->messages); /* of an earlier round */
 	for (size_t i = 0; rc == RC_OK && i < len; i++)
 		rc = take_one(db, &ids[i], taking->messages);
 	return rc;
@@ -161,7 +162,8 @@ enum rc outbox_take(struct db *db, size_t max, struct outbox_list *messages_out)
 {
 	struct taking taking = { max < OUTBOX_MAX ? max : OUTBOX_MAX, messages_out };
 
-	*messages_out = (struct outbox_list){ .list = calloc(OUTBOX_MAX, sizeof *messages_out->list) };
+	*messages_out =
+		(struct outbox_list){ .list = calloc(OUTBOX_MAX, sizeof *messages_out->list) };
 	if (!messages_out->list)
 		return RC_FAULT;
 	enum rc rc = db_transact(db, take, &taking);
@@ -176,7 +178,8 @@ enum rc outbox_delivered(struct db *db, const struct id *message_id)
 	return run_on(db, SQL_OUTBOX_DROP, message_id);
 }
 
-enum rc outbox_failed(struct db *db, const struct outbox_message *message, const char *answer, int64_t next_ms)
+enum rc outbox_failed(struct db *db, const struct outbox_message *message, const char *answer,
+		      int64_t next_ms)
 {
 	struct stmt *st = db_stmt(db, SQL_OUTBOX_FAILED);
 

@@ -1,5 +1,5 @@
-/* outbox.h: the messages that are still to reach owners' endpoints. At least once, with the same id each time; no order is
- * kept. All times are the database's. */
+/* outbox.h: the messages that are still to reach owners' endpoints. At least once, with the same id
+ * each time; no order is kept. All times are the database's. */
 #ifndef STORE_OUTBOX_H
 #define STORE_OUTBOX_H
 
@@ -13,11 +13,12 @@
 #include "store/db.h"
 
 #define OUTBOX_MAX 64
-#define OUTBOX_HOLD_MS 60000	/* a message that was taken and not spoken of again is due once more after this */
+#define OUTBOX_HOLD_MS                                                                             \
+	60000 /* a message that was taken and not spoken of again is due once more after this */
 
-/* Inside the transaction that has just moved the job: a message of its state as it now stands, if that is one to be told
- * (succeeded, failed, cancelled, unknown) and its owner has an endpoint that is enabled. Else nothing is written, which is
- * RC_OK. */
+/* Inside the transaction that has just moved the job: a message of its state as it now stands, if
+ * that is one to be told (succeeded, failed, cancelled, unknown) and its owner has an endpoint that
+ * is enabled. Else nothing is written, which is RC_OK. */
 MUST_CHECK enum rc outbox_add(struct db *db, const struct id *job_id);
 
 struct outbox_message {
@@ -25,28 +26,32 @@ struct outbox_message {
 	char owner[OWNER_MAX];
 	size_t owner_len;
 	uint32_t tries;		/* this one included */
-	struct webhook_def def;	/* the endpoint as it stood when it was taken */
+	struct webhook_def def; /* the endpoint as it stood when it was taken */
 };
 void outbox_message_release(struct outbox_message *message);
 
 struct outbox_list {
-	struct outbox_message *list;	/* NULL where len is 0 */
+	struct outbox_message *list; /* NULL where len is 0 */
 	size_t len;
 };
 void outbox_list_free(struct outbox_list *messages);
 
-/* Up to `max` (at most OUTBOX_MAX) messages that are due; no other poller gets them until the hold is over. Those whose endpoint
- * is gone are dropped, those whose endpoint is disabled wait for it to be enabled. */
+/* Up to `max` (at most OUTBOX_MAX) messages that are due; no other poller gets them until the hold
+ * is over. Those whose endpoint is gone are dropped, those whose endpoint is disabled wait for it
+ * to be enabled. */
 MUST_CHECK enum rc outbox_take(struct db *db, size_t max, struct outbox_list *messages_out);
 
-/* What became of one that was taken. `answer` and `why`: words, at most 1,000 bytes. Where the database refuses, leave it: the
- * hold runs out and the message is sent again. next_ms -1: given up. Once another poller has taken it, outbox_failed() changes
- * nothing. */
+/* What became of one that was taken. `answer` and `why`: words, at most 1,000 bytes. Where the
+ * database refuses, leave it: the hold runs out and the message is sent again. next_ms -1: given
+ * up. Once another poller has taken it, outbox_failed() changes nothing. */
 MUST_CHECK enum rc outbox_delivered(struct db *db, const struct id *message_id);
-MUST_CHECK enum rc outbox_failed(struct db *db, const struct outbox_message *message, const char *answer, int64_t next_ms);
+MUST_CHECK enum rc outbox_failed(struct db *db, const struct outbox_message *message,
+				 const char *answer, int64_t next_ms);
 
-/* The endpoint wants no more (410): it is disabled, and its owner's messages wait. If it has another URL by now than the message
- * was sent to, nothing is disabled and the message is due again. */
-MUST_CHECK enum rc outbox_gone(struct db *db, const struct outbox_message *message, const char *why);
+/* The endpoint wants no more (410): it is disabled, and its owner's messages wait. If it has
+ * another URL by now than the message was sent to, nothing is disabled and the message is due
+ * again. */
+MUST_CHECK enum rc outbox_gone(struct db *db, const struct outbox_message *message,
+			       const char *why);
 
 #endif

@@ -7,9 +7,10 @@
 
 #define REAP_MAX 256
 #define FAIL_MAX 256
-#define REAPED_ASK_MS 1000	/* whether it can be asked about at all shows when it is */
+#define REAPED_ASK_MS 1000 /* whether it can be asked about at all shows when it is */
 
-enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid, uint32_t lease_s)
+enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid,
+			uint32_t lease_s)
 {
 	struct stmt *st = db_stmt(db, SQL_POLLER_REGISTER);
 
@@ -54,8 +55,11 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 			break;
 		struct word *word = &words[(*len_out)++];
 
-		*word = (struct word){ .event = ON_TRACK_LOST, .by = BY_POLLER, .reason = REASON_POLLER_LOST,
-					.ask_after_ms = REAPED_ASK_MS, .lease_lost = true };
+		*word = (struct word){ .event = ON_TRACK_LOST,
+				       .by = BY_POLLER,
+				       .reason = REASON_POLLER_LOST,
+				       .ask_after_ms = REAPED_ASK_MS,
+				       .lease_lost = true };
 		(void)col_id(st, &word->attempt_id);
 		(void)col_id(st, &word->job_id);
 	}
@@ -80,7 +84,8 @@ enum rc claim_reap(struct db *db, size_t *reaped_out)
 	return stmt_run(db_stmt(db, SQL_POLLER_BURY));
 }
 
-/* Queued jobs that fail for good without an attempt, each told to its owner in the same transaction. */
+/* Queued jobs that fail for good without an attempt, each told to its owner in the same
+ * transaction. */
 struct failing {
 	enum sql write;
 	struct id ids[FAIL_MAX];

@@ -91,12 +91,12 @@ static enum rc put_row(struct db *db, void *arg)
 	*put->new_out = rc == RC_OK;
 	if (rc == RC_CONFLICT)
 		rc = update(db, put);
-	provider_row_release(put->row);	/* of an earlier round */
+	provider_row_release(put->row); /* of an earlier round */
 	return rc == RC_OK ? get(db, &want) : rc;
 }
 
-enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def, bool *new_out,
-			   struct provider_row *row_out)
+enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
+			   bool *new_out, struct provider_row *row_out)
 {
 	struct text definition;
 	struct put put = { name, def, &definition, new_out, row_out };
@@ -144,8 +144,8 @@ static enum rc list(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc provider_store_list(struct db *db, const char *after, uint32_t limit, struct provider_row **rows_out, size_t *len_out,
-			    bool *more_out)
+enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
+			    struct provider_row **rows_out, size_t *len_out, bool *more_out)
 {
 	struct page page = { after, limit, calloc(limit + 1u, sizeof(struct provider_row)), 0 };
 
@@ -189,8 +189,8 @@ static enum rc in_use(struct db *db, const char *name, bool *used_out)
 	return RC_OK;
 }
 
-/* A create reads the row without a lock, so one may cross this and be queued for a provider that has gone. The pollers' upkeep fails
- * such a job as never sent (claim_fail_stranded). */
+/* A create reads the row without a lock, so one may cross this and be queued for a provider that
+ * has gone. The pollers' upkeep fails such a job as never sent (claim_fail_stranded). */
 static enum rc delete_unused(struct db *db, void *arg)
 {
 	const char *name = arg;

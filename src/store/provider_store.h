@@ -14,20 +14,24 @@
 struct provider_row {
 	char name[NAME_MAX_LEN + 1];
 	uint32_t version;	/* from 1; up with every change */
-	struct blob definition;	/* as provider_def_write() made it */
+	struct blob definition; /* as provider_def_write() made it */
 	int64_t created_us;
 	int64_t updated_us;
 };
 void provider_row_release(struct provider_row *row);
 
-/* *new_out: it wasn't there. Putting what is there already changes nothing, the version included. */
-MUST_CHECK enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def, bool *new_out,
+/* *new_out: it wasn't there. Putting what is there already changes nothing, the version included.
+ */
+MUST_CHECK enum rc provider_store_put(struct db *db, const char *name,
+				      const struct provider_def *def, bool *new_out,
 				      struct provider_row *row_out);
-MUST_CHECK enum rc provider_store_get(struct db *db, const char *name, struct provider_row *row_out);
+MUST_CHECK enum rc provider_store_get(struct db *db, const char *name,
+				      struct provider_row *row_out);
 
 /* By name, names above `after` (NULL: from the start). */
-MUST_CHECK enum rc provider_store_list(struct db *db, const char *after, uint32_t limit, struct provider_row **rows_out,
-				       size_t *len_out, bool *more_out);
+MUST_CHECK enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
+				       struct provider_row **rows_out, size_t *len_out,
+				       bool *more_out);
 void provider_list_free(struct provider_row *rows, size_t len);
 
 /* RC_CONFLICT: a queued job or an open attempt names it. RC_NOT_FOUND. */

@@ -6,15 +6,16 @@
 
 #define BATCH 100
 
-/* Walks the primary key from `after`, which is older than everything at first: ids sort by their time of creation, and no job is
- * settled before it is created, so nothing younger than the limit need be looked at. */
+/* Walks the primary key from `after`, which is older than everything at first: ids sort by their
+ * time of creation, and no job is settled before it is created, so nothing younger than the limit
+ * need be looked at. */
 struct purge {
 	enum sql find;
-	const enum sql *writes;	/* the last one is of jobs, and its count is the answer */
+	const enum sql *writes; /* the last one is of jobs, and its count is the answer */
 	size_t writes_len;
 	uint64_t older_than_s;
 	struct id after;
-	struct id upto;		/* the end of the window that is looked through now */
+	struct id upto; /* the end of the window that is looked through now */
 	struct id below;
 	struct id ids[BATCH];
 	size_t len;
@@ -42,7 +43,8 @@ static enum rc find(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-/* Locks what is still settled, and keeps only that: a job may have been asked for another attempt meanwhile. */
+/* Locks what is still settled, and keeps only that: a job may have been asked for another attempt
+ * meanwhile. */
 static enum rc lock_batch(struct db *db, const struct purge *p, struct id *ids, size_t *len_out)
 {
 	*len_out = 0;
@@ -92,7 +94,8 @@ static enum rc write_batch(struct db *db, void *arg)
 	return RC_OK;
 }
 
-/* So that no statement looks through more than a few thousand rows, however many were purged before. */
+/* So that no statement looks through more than a few thousand rows, however many were purged
+ * before. */
 static enum rc next_window(struct db *db, void *arg)
 {
 	struct purge *p = arg;
@@ -151,15 +154,22 @@ static enum rc run(struct db *db, struct purge *p, uint64_t *purged_out)
 enum rc job_store_purge_payloads(struct db *db, uint64_t older_than_s, uint64_t *purged_out)
 {
 	static const enum sql writes[] = { SQL_PURGE_ATTEMPT_TEXTS, SQL_PURGE_PAYLOADS };
-	struct purge p = { .find = SQL_PURGE_FIND_PAYLOADS, .writes = writes, .writes_len = 2, .older_than_s = older_than_s };
+	struct purge p = { .find = SQL_PURGE_FIND_PAYLOADS,
+			   .writes = writes,
+			   .writes_len = 2,
+			   .older_than_s = older_than_s };
 
 	return run(db, &p, purged_out);
 }
 
 enum rc job_store_purge_rows(struct db *db, uint64_t older_than_s, uint64_t *purged_out)
 {
-	static const enum sql writes[] = { SQL_PURGE_RACES, SQL_PURGE_OUTBOX, SQL_PURGE_ATTEMPTS, SQL_PURGE_ROWS };
-	struct purge p = { .find = SQL_PURGE_FIND_ROWS, .writes = writes, .writes_len = 4, .older_than_s = older_than_s };
+	static const enum sql writes[] = { SQL_PURGE_RACES, SQL_PURGE_OUTBOX, SQL_PURGE_ATTEMPTS,
+					   SQL_PURGE_ROWS };
+	struct purge p = { .find = SQL_PURGE_FIND_ROWS,
+			   .writes = writes,
+			   .writes_len = 4,
+			   .older_than_s = older_than_s };
 
 	return run(db, &p, purged_out);
 }

@@ -17,19 +17,21 @@ void race_log(const struct id *job_id, const struct word *word, enum race_why wh
 	text_init(&hex, 2 * SHA256_BYTES);
 	text_add_hex(&hex, digest, sizeof digest);
 	log_info("race", "job=%s attempt=%s why=%s sha256=%s bytes=%zu", id_format(job_id, job),
-		 id_format(&word->attempt_id, attempt), race_why_name(why), text_ok(&hex) ? hex.bytes : "-", word->result_len);
+		 id_format(&word->attempt_id, attempt), race_why_name(why),
+		 text_ok(&hex) ? hex.bytes : "-", word->result_len);
 	text_release(&hex);
 }
 
-enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why,
-		 enum race_added *added_out)
+enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word,
+		 enum race_why why, enum race_added *added_out)
 {
 	unsigned char digest[SHA256_BYTES];
 	struct id id = clock_id();
 
 	*added_out = RACE_NONE_OWN;
 	digest_sha256(word->result, word->result_len, digest);
-	if (why == RACE_CONTRADICTION && job->has_result && memcmp(digest, job->result_sha256, sizeof digest) == 0)
+	if (why == RACE_CONTRADICTION && job->has_result &&
+	    memcmp(digest, job->result_sha256, sizeof digest) == 0)
 		return RC_OK;
 
 	struct stmt *st = db_stmt(db, SQL_RACE_ADD);

@@ -7,14 +7,14 @@
 #include "store/settle.h"
 
 enum race_added {
-	RACE_ADDED,	/* a row was added, to be logged when the transaction has been committed */
-	RACE_KNOWN,	/* the same payload of the same attempt was thrown away before */
-	RACE_NONE_OWN,	/* no race: the winner said the same once more */
+	RACE_ADDED,    /* a row was added, to be logged when the transaction has been committed */
+	RACE_KNOWN,    /* the same payload of the same attempt was thrown away before */
+	RACE_NONE_OWN, /* no race: the winner said the same once more */
 };
 
 /* Inside the transaction that throws it away. */
-MUST_CHECK enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word, enum race_why why,
-			    enum race_added *added_out);
+MUST_CHECK enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word,
+			    enum race_why why, enum race_added *added_out);
 
 void race_log(const struct id *job_id, const struct word *word, enum race_why why);
 

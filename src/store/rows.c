@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-				   0xff } };
+const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+				   0xff, 0xff, 0xff, 0xff, 0xff } };
 
-/* A name that this program doesn't know was written by a newer one. What is only shown stays at its first value; a state is never made up. */
-#define COL_ENUM(st, out, parse)                                    \
-	do {                                                        \
-		char name_[64];                                     \
-		size_t len_ = col_bytes(st, name_, sizeof name_);   \
-		(void)parse(name_, len_, out);                      \
+/* A name that this program doesn't know was written by a newer one. What is only shown stays at its
+ * first value; a state is never made up. */
+#define COL_ENUM(st, out, parse)                                                                   \
+	do {                                                                                       \
+		char name_[64];                                                                    \
+		size_t len_ = col_bytes(st, name_, sizeof name_);                                  \
+		(void)parse(name_, len_, out);                                                     \
 	} while (0)
 
 static bool read_job_columns(struct stmt *st, struct job_row *row)
@@ -31,7 +32,8 @@ static bool read_job_columns(struct stmt *st, struct job_row *row)
 	job->version = col_u64(st);
 	job->revision = col_u64(st);
 	job->has_completed_by = col_id(st, &job->completed_by);
-	ok = ok && col_blob(st, &job->input) && col_blob(st, &job->metadata) && col_blob(st, &job->result);
+	ok = ok && col_blob(st, &job->input) && col_blob(st, &job->metadata) &&
+	     col_blob(st, &job->result);
 	if (!ok)
 		return false;
 	job->max_attempts = (uint32_t)col_u64(st);
@@ -100,7 +102,8 @@ static int by_number(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Each row repeats the job; the payloads come with the row of attempt 1, which need not be the first to arrive. */
+/* Each row repeats the job; the payloads come with the row of attempt 1, which need not be the
+ * first to arrive. */
 static enum rc merge_row(struct stmt *st, struct job_row *row, bool first)
 {
 	struct job_row repeat = { 0 };
@@ -121,8 +124,9 @@ static enum rc merge_row(struct stmt *st, struct job_row *row, bool first)
 		repeat.job.metadata = swap.metadata;
 		repeat.job.result = swap.result;
 	}
-	col_skip(st);	/* in_doubt: known from the attempts */
-	if (!read_attempt_columns(st, &attempt, &present) || (present && !add_attempt(&row->job, &attempt))) {
+	col_skip(st); /* in_doubt: known from the attempts */
+	if (!read_attempt_columns(st, &attempt, &present) ||
+	    (present && !add_attempt(&row->job, &attempt))) {
 		attempt_release(&attempt);
 		goto out;
 	}
@@ -156,7 +160,8 @@ enum rc rows_job(struct stmt *st, struct job_row *row_out)
 		return rc;
 	}
 	if (row_out->job.attempts_len > 1)
-		qsort(row_out->job.attempts, row_out->job.attempts_len, sizeof *row_out->job.attempts, by_number);
+		qsort(row_out->job.attempts, row_out->job.attempts_len,
+		      sizeof *row_out->job.attempts, by_number);
 	return RC_OK;
 }
 
@@ -173,7 +178,7 @@ enum rc rows_list_job(struct stmt *st, struct job *job_out)
 		job_release(&row.job);
 		return RC_FAULT;
 	}
-	uint64_t doubt = col_u64(st);	/* 1: an attempt is in doubt; 2: and asked about */
+	uint64_t doubt = col_u64(st); /* 1: an attempt is in doubt; 2: and asked about */
 
 	row.job.in_doubt = doubt != 0;
 	row.job.asked_about = doubt == 2;

@@ -22,7 +22,8 @@ enum rc settle_read_attempt(struct db *db, const struct word *word, struct facin
 	if (rc != RC_OK)
 		return rc;
 	*facing_out = (struct facing){ 0 };
-	bool known = attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
+	bool known =
+		attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
 
 	facing_out->version_read = col_u64(st);
 	col_name(st, facing_out->provider, sizeof facing_out->provider);
@@ -30,7 +31,7 @@ enum rc settle_read_attempt(struct db *db, const struct word *word, struct facin
 	facing_out->leased = col_u64(st) != 0;
 	facing_out->tries_here = (uint32_t)col_u64(st);
 	stmt_done(st);
-	return known ? RC_OK : RC_FAULT;	/* a state of a newer program: it isn't ours to move */
+	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
 }
 
 static uint64_t delay_us(const struct word *word)
@@ -38,7 +39,8 @@ static uint64_t delay_us(const struct word *word)
 	return word->provider || word->delay_ms < 0 ? 0 : (uint64_t)word->delay_ms * 1000;
 }
 
-/* Whether another try is left: by the word, by the count, and in time. Naming a provider asks for one more. */
+/* Whether another try is left: by the word, by the count, and in time. Naming a provider asks for
+ * one more. */
 static bool may_retry(const struct locked_job *job, const struct word *word)
 {
 	bool in_time = job->deadline_left_us > (int64_t)delay_us(word);
@@ -50,8 +52,9 @@ static bool may_retry(const struct locked_job *job, const struct word *word)
 	return in_time && (word->provider || job->attempt_count < job->attempts_allowed);
 }
 
-/* Each of these writes one row or none; none means that the guard in the statement didn't hold, though the row is locked: the
- * table of moves and the statement differ, which is our own bug. It is never taken for success. */
+/* Each of these writes one row or none; none means that the guard in the statement didn't hold,
+ * though the row is locked: the table of moves and the statement differ, which is our own bug. It
+ * is never taken for success. */
 static enum rc run_guarded(struct stmt *st)
 {
 	enum rc rc = stmt_run(st);
@@ -94,8 +97,12 @@ static enum rc job_fail(struct db *db, const struct word *word, const struct fac
 {
 	struct stmt *st = db_stmt(db, SQL_JOB_FAIL);
 
-	bind_str(st, reason_name(word->event == ON_CANCEL ? REASON_ATTEMPT_CANCELLED : word->reason));
-	bind_bytes(st, word->detail, word->public_len ? word->public_len : word->detail ? strlen(word->detail) : 0);
+	bind_str(st,
+		 reason_name(word->event == ON_CANCEL ? REASON_ATTEMPT_CANCELLED : word->reason));
+	bind_bytes(st, word->detail,
+		   word->public_len ? word->public_len
+		   : word->detail   ? strlen(word->detail)
+				    : 0);
 	bind_id(st, &word->attempt_id);
 	bind_u64(st, word->effect_done);
 	bind_id(st, &word->job_id);
@@ -122,23 +129,24 @@ static enum rc job_touch(struct db *db, const struct word *word)
 	return stmt_run(st);
 }
 
-static enum rc write_job(struct db *db, const struct word *word, const struct facing *facing, enum job_state to)
+static enum rc write_job(struct db *db, const struct word *word, const struct facing *facing,
+			 enum job_state to)
 {
 	switch (to) {
 	case JOB_SUCCEEDED: return job_complete(db, word, facing);
-	case JOB_QUEUED:    return job_requeue(db, word, facing);
-	case JOB_FAILED:    return job_fail(db, word, facing);
-	case JOB_UNKNOWN:   return job_lose_track(db, word, facing);
+	case JOB_QUEUED: return job_requeue(db, word, facing);
+	case JOB_FAILED: return job_fail(db, word, facing);
+	case JOB_UNKNOWN: return job_lose_track(db, word, facing);
 	case JOB_RUNNING:
 	case JOB_CANCELLED:
-	case JOB_STATE__MAX:
-		break;
+	case JOB_STATE__MAX: break;
 	}
-	return RC_FAULT;	/* no event leads there */
+	return RC_FAULT; /* no event leads there */
 }
 
 /* Its owner is told in the same transaction, if it wants to be. */
-static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing, const struct move *move)
+static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing,
+			const struct move *move)
 {
 	if (!move->job_moves)
 		return job_touch(db, word);
@@ -232,29 +240,29 @@ static enum rc attempt_lose_track(struct db *db, const struct word *word)
 static enum rc move_attempt(struct db *db, const struct word *word, const struct move *move)
 {
 	switch (move->attempt_to) {
-	case ATTEMPT_RUNNING:   return attempt_acknowledge(db, word);
-	case ATTEMPT_UNKNOWN:   return attempt_lose_track(db, word);
-	case ATTEMPT_RELEASED:  return attempt_release_it(db, word);
+	case ATTEMPT_RUNNING: return attempt_acknowledge(db, word);
+	case ATTEMPT_UNKNOWN: return attempt_lose_track(db, word);
+	case ATTEMPT_RELEASED: return attempt_release_it(db, word);
 	case ATTEMPT_CANCELLED: return attempt_cancel(db, word);
 	case ATTEMPT_SUCCEEDED: return attempt_end(db, word, SQL_ATTEMPT_SUCCEED);
 	case ATTEMPT_DISCARDED: return attempt_end(db, word, SQL_ATTEMPT_DISCARD);
-	case ATTEMPT_FAILED:    return attempt_end(db, word, SQL_ATTEMPT_FAIL);
+	case ATTEMPT_FAILED: return attempt_end(db, word, SQL_ATTEMPT_FAIL);
 	case ATTEMPT_STARTING:
-	case ATTEMPT_STATE__MAX:
-		break;
+	case ATTEMPT_STATE__MAX: break;
 	}
-	return RC_FAULT;	/* no event leads there */
+	return RC_FAULT; /* no event leads there */
 }
 
 static enum settled verdict_of(const struct move *move, enum attempt_event event)
 {
 	switch (move->verdict) {
 	case MOVE_MADE:
-		return event == ON_RESULT && move->attempt_to == ATTEMPT_DISCARDED ? SETTLED_LOST : SETTLED_MADE;
+		return event == ON_RESULT && move->attempt_to == ATTEMPT_DISCARDED ? SETTLED_LOST
+										   : SETTLED_MADE;
 	case MOVE_REPEATED: return SETTLED_REPEATED;
-	case MOVE_LATE:     return SETTLED_LATE;
-	case MOVE_REFUSED:  return SETTLED_REFUSED;
-	case VERDICT__MAX:  break;
+	case MOVE_LATE: return SETTLED_LATE;
+	case MOVE_REFUSED: return SETTLED_REFUSED;
+	case VERDICT__MAX: break;
 	}
 	return SETTLED_REFUSED;
 }
@@ -269,13 +277,17 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 		.other_in_doubt = facing->other_in_doubt,
 		.may_retry = may_retry(job, word),
 	};
-	struct move move = moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
+	struct move move =
+		moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
 	enum race_added added = RACE_NONE_OWN;
 	enum rc rc = RC_OK;
 
-	if (word->lease_lost && facing->state != ATTEMPT_STARTING)	/* acknowledged since the lease was looked at */
+	if (word->lease_lost &&
+	    facing->state != ATTEMPT_STARTING) /* acknowledged since the lease was looked at */
 		move = (struct move){ .verdict = MOVE_LATE };
-	*out = (struct settling){ .verdict = verdict_of(&move, word->event), .job_id = job->id, .why = move.why };
+	*out = (struct settling){ .verdict = verdict_of(&move, word->event),
+				  .job_id = job->id,
+				  .why = move.why };
 	if (move.why != RACE_NONE)
 		rc = race_add(db, job, word, move.why, &added);
 	out->raced = added == RACE_ADDED;
@@ -360,7 +372,8 @@ static int by_job(const void *a, const void *b, void *arg)
 	return order ? order : (left < right ? -1 : left > right);
 }
 
-enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
+enum rc settle_words(struct db *db, const struct word *words, size_t len,
+		     enum settled *verdicts_out)
 {
 	size_t *order = malloc((len + 1) * sizeof *order);
 	struct settling *settlings = calloc(len + 1, sizeof *settlings);
@@ -369,7 +382,8 @@ enum rc settle_words(struct db *db, const struct word *words, size_t len, enum s
 
 	if (!order || !settlings)
 		goto out;
-	/* Jobs are locked in the order of their ids, so that two batches can't wait for each other. */
+	/* Jobs are locked in the order of their ids, so that two batches can't wait for each other.
+	 */
 	for (size_t i = 0; i < len; i++)
 		order[i] = i;
 	qsort_r(order, len, sizeof *order, by_job, (void *)(uintptr_t)words);

@@ -25,14 +25,17 @@ static int64_t delay_by(const struct blob *definition, uint32_t tries)
 	if (definition_read(definition, &def) != RC_OK)
 		return 0;
 	clock_random(&random, sizeof random);
-	int64_t delay_ms = backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
+	int64_t delay_ms =
+		backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
 
 	provider_def_release(&def);
 	return delay_ms;
 }
 
-/* The next attempt goes to the named provider at once, or waits for the back-off of the one it was at. */
-static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *facing, bool *refused_out)
+/* The next attempt goes to the named provider at once, or waits for the back-off of the one it was
+ * at. */
+static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *facing,
+			 bool *refused_out)
 {
 	struct blob definition = { 0 };
 	bool enabled = false;
@@ -41,13 +44,14 @@ static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *
 	*refused_out = false;
 	if (hand->word.event == ON_RESULT)
 		return RC_OK;
-	rc = lock_provider(db, hand->word.provider ? hand->word.provider : facing->provider, &enabled, &definition);
+	rc = lock_provider(db, hand->word.provider ? hand->word.provider : facing->provider,
+			   &enabled, &definition);
 	if (hand->word.provider && (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled))) {
 		hand->changed = rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
 		*refused_out = true;
 		rc = RC_OK;
 	} else if (rc == RC_NOT_FOUND) {
-		rc = RC_OK;	/* gone since: the job waits for it without a back-off */
+		rc = RC_OK; /* gone since: the job waits for it without a back-off */
 	} else if (rc == RC_OK) {
 		hand->word.delay_ms = delay_by(&definition, facing->tries_here);
 	}
@@ -59,22 +63,27 @@ static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *
 static enum changed changed_by(enum settled verdict, enum attempt_event event)
 {
 	switch (verdict) {
-	case SETTLED_MADE:            return CHANGED_DONE;
-	case SETTLED_REPEATED:        return event == ON_RELEASE ? CHANGED_DONE : CHANGED_ATTEMPT_SETTLED;
-	case SETTLED_LOST:            return CHANGED_ATTEMPT_LOST;
-	case SETTLED_LATE:            return CHANGED_ATTEMPT_SETTLED;
-	case SETTLED_REFUSED:         return CHANGED_IN_DOUBT;
+	case SETTLED_MADE: return CHANGED_DONE;
+	case SETTLED_REPEATED: return event == ON_RELEASE ? CHANGED_DONE : CHANGED_ATTEMPT_SETTLED;
+	case SETTLED_LOST: return CHANGED_ATTEMPT_LOST;
+	case SETTLED_LATE: return CHANGED_ATTEMPT_SETTLED;
+	case SETTLED_REFUSED: return CHANGED_IN_DOUBT;
 	case SETTLED_NO_SUCH_ATTEMPT:
-	case SETTLED__MAX:            break;
+	case SETTLED__MAX: break;
 	}
 	return CHANGED_NO_SUCH_JOB;
 }
 
 /* No poller may speak for it any more: what is left of the attempt is its doubt. */
-static enum rc lose_lease(struct db *db, const struct locked_job *job, const struct hand *hand, struct facing *facing)
+static enum rc lose_lease(struct db *db, const struct locked_job *job, const struct hand *hand,
+			  struct facing *facing)
 {
-	struct word lost = { .attempt_id = hand->word.attempt_id, .job_id = hand->word.job_id, .event = ON_TRACK_LOST,
-			     .by = BY_POLLER, .reason = REASON_POLLER_LOST, .ask_after_ms = 0 };
+	struct word lost = { .attempt_id = hand->word.attempt_id,
+			     .job_id = hand->word.job_id,
+			     .event = ON_TRACK_LOST,
+			     .by = BY_POLLER,
+			     .reason = REASON_POLLER_LOST,
+			     .ask_after_ms = 0 };
 	struct settling settling;
 	enum rc rc = settle_locked(db, job, &lost, facing, &settling);
 
@@ -93,7 +102,8 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 		if (rc == RC_OK)
 			rc = lock_job(db, &hand->word.job_id, job);
 	}
-	/* No attempt starts after the deadline: a release would only fail the job, and fence off what may still come. */
+	/* No attempt starts after the deadline: a release would only fail the job, and fence off
+	 * what may still come. */
 	if (rc == RC_OK && hand->word.event == ON_RELEASE && job->deadline_left_us <= 0) {
 		hand->changed = CHANGED_JOB_SETTLED;
 		return RC_OK;
@@ -124,14 +134,14 @@ static enum rc settle_by_hand(struct db *db, void *arg)
 		rc = speak(db, hand, &job);
 	if (rc != RC_OK)
 		return rc;
-	job_release(hand->job);	/* of an earlier round */
+	job_release(hand->job); /* of an earlier round */
 	if (hand->changed == CHANGED_NO_SUCH_PROVIDER || hand->changed == CHANGED_PROVIDER_DISABLED)
 		return RC_OK;
 	return rows_read_job(db, &hand->word.job_id, hand->job);
 }
 
-enum changed settle_by_operator(struct db *db, const struct word *word, const struct if_match *if_match,
-				struct job *job_out)
+enum changed settle_by_operator(struct db *db, const struct word *word,
+				const struct if_match *if_match, struct job *job_out)
 {
 	struct hand hand = { .given = word, .if_match = if_match, .job = job_out };
 

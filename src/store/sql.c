@@ -2,64 +2,84 @@
 
 #include <stddef.h>
 
-/* A job and, left-joined, its attempts: the payloads come with the first row only, however many attempts there are. */
-#define JOB_HEAD                                                                                                       \
-	"j.id, j.owner, j.idempotency_key, j.fingerprint, j.contract, j.contract_version, j.provider, j.state, "      \
+/* A job and, left-joined, its attempts: the payloads come with the first row only, however many
+ * attempts there are. */
+#define JOB_HEAD                                                                                   \
+	"j.id, j.owner, j.idempotency_key, j.fingerprint, j.contract, j.contract_version, "        \
+	"j.provider, j.state, "                                                                    \
 	"j.version, j.revision, j.completed_by, "
-#define JOB_PAYLOADS                                                                                                   \
-	"IF(a.number > 1, NULL, j.input), IF(a.number > 1, NULL, j.metadata), IF(a.number > 1, NULL, j.result), "
-#define JOB_TAIL                                                                                                       \
-	"j.max_attempts, j.attempt_count, j.not_before, j.expires_at, j.deadline_at, j.run_after, j.purged_at, "     \
-	"j.created_at, j.updated_at, j.error_reason, j.error_detail, j.error_attempt_id, j.effect_done, "
-#define ATTEMPT_COLUMNS                                                                                                \
-	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, a.version_read, a.detail, " \
+#define JOB_PAYLOADS                                                                               \
+	"IF(a.number > 1, NULL, j.input), IF(a.number > 1, NULL, j.metadata), IF(a.number > 1, "   \
+	"NULL, j.result), "
+#define JOB_TAIL                                                                                   \
+	"j.max_attempts, j.attempt_count, j.not_before, j.expires_at, j.deadline_at, "             \
+	"j.run_after, j.purged_at, "                                                               \
+	"j.created_at, j.updated_at, j.error_reason, j.error_detail, j.error_attempt_id, "         \
+	"j.effect_done, "
+#define ATTEMPT_COLUMNS                                                                            \
+	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, "        \
+	"a.version_read, a.detail, "                                                               \
 	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, a.last_answer"
 #define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
-#define JOB_LIST_ROW                                                                                                   \
-	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                                                  \
-		 "(SELECT IF(d.next_ask_at IS NULL, 1, 2) FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1)"
-#define JOB_LIST_FILTER                                                                                                \
-	"(? IS NULL OR j.contract = ?) AND (? IS NULL OR j.provider = ?) AND (? IS NULL OR j.state = ?) "             \
+#define JOB_LIST_ROW                                                                               \
+	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                               \
+		 "(SELECT IF(d.next_ask_at IS NULL, 1, 2) FROM attempts d WHERE d.job_id = j.id "  \
+		 "AND d.in_doubt = 1)"
+#define JOB_LIST_FILTER                                                                            \
+	"(? IS NULL OR j.contract = ?) AND (? IS NULL OR j.provider = ?) AND (? IS NULL OR "       \
+	"j.state = ?) "                                                                            \
 	"ORDER BY j.id DESC LIMIT ?"
 #define TOKEN_VALID "t.sha256 = ? AND (t.expires_at IS NULL OR t.expires_at > NOW(6))"
 
-#define CREATE_COLUMNS                                                                                                 \
-	"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, input, metadata, state, " \
-	"max_attempts, attempts_allowed, run_after, not_before, expires_at, deadline_at, traceparent, created_at, "   \
+#define CREATE_COLUMNS                                                                             \
+	"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, "     \
+	"input, metadata, state, "                                                                 \
+	"max_attempts, attempts_allowed, run_after, not_before, expires_at, deadline_at, "         \
+	"traceparent, created_at, "                                                                \
 	"updated_at) "
 #define CREATE_VALUES_BEFORE_PROVIDER "?, ?, "
-#define CREATE_VALUES_AFTER_PROVIDER                                                                                   \
-	"p.name, p.name, ?, ?, 'queued', ?, ?, GREATEST(NOW(6), COALESCE(?, NOW(6))), ?, ?, ?, ?, ?, ? "
+#define CREATE_VALUES_AFTER_PROVIDER                                                               \
+	"p.name, p.name, ?, ?, 'queued', ?, ?, GREATEST(NOW(6), COALESCE(?, NOW(6))), ?, ?, ?, "   \
+	"?, ?, ? "
 
-/* A row that is named by its id is looked for by its id: where few rows are in a state, the optimizer would rather go through
- * that state's index, and lock and wait for the rows of others. */
+/* A row that is named by its id is looked for by its id: where few rows are in a state, the
+ * optimizer would rather go through that state's index, and lock and wait for the rows of others.
+ */
 #define BY_ID "FORCE INDEX (PRIMARY) "
 
-/* An attempt holds its job: see core/moves.h. The caller's attempt is left out of the search for another one in doubt. */
+/* An attempt holds its job: see core/moves.h. The caller's attempt is left out of the search for
+ * another one in doubt. */
 #define HELD_BY_VERSION "id = ? AND version = ? AND completed_by IS NULL"
-#define NONE_ELSE_IN_DOUBT                                                                                             \
-	"NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1 AND d.id <> ?)"
+#define NONE_ELSE_IN_DOUBT                                                                         \
+	"NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1 AND "    \
+	"d.id <> ?)"
 
-#define ATTEMPT_WRITE                                                                                                  \
-	"UPDATE attempts " BY_ID "SET phase = COALESCE(?, phase), reason = ?, http_status = COALESCE(?, http_status), "   \
-	"detail = COALESCE(?, detail), note = COALESCE(?, note), "         \
-	"retry_at = IF(? IS NULL, retry_at, NOW(6) + INTERVAL ? MICROSECOND), finished_at = NOW(6), "                            \
+#define ATTEMPT_WRITE                                                                              \
+	"UPDATE attempts " BY_ID                                                                   \
+	"SET phase = COALESCE(?, phase), reason = ?, http_status = COALESCE(?, http_status), "     \
+	"detail = COALESCE(?, detail), note = COALESCE(?, note), "                                 \
+	"retry_at = IF(? IS NULL, retry_at, NOW(6) + INTERVAL ? MICROSECOND), finished_at = "      \
+	"NOW(6), "                                                                                 \
 	"next_ask_at = NULL, overdue_at = NULL, "
 
-/* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each batch; this is asked job by job. */
-#define NOTHING_OUT(job_id)                                                                                            \
-	"(SELECT COUNT(*) FROM attempts o FORCE INDEX (job_number) WHERE o.job_id = " job_id                           \
+/* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each
+ * batch; this is asked job by job. */
+#define NOTHING_OUT(job_id)                                                                        \
+	"(SELECT COUNT(*) FROM attempts o FORCE INDEX (job_number) WHERE o.job_id = " job_id       \
 	" AND o.state IN ('starting','running','unknown','released')) = 0 "
 
 /* Settled, and nothing of it is still out. */
-#define PURGEABLE                                                                                                      \
-	"j.id > ? AND j.id <= ? AND j.state IN ('succeeded','failed','cancelled') "                                    \
+#define PURGEABLE                                                                                  \
+	"j.id > ? AND j.id <= ? AND j.state IN ('succeeded','failed','cancelled') "                \
 	"AND j.updated_at < NOW(6) - INTERVAL ? SECOND AND " NOTHING_OUT("j.id")
 
-#define WEBHOOK_ROW                                                                                                    \
-	"w.owner, w.url, w.secrets, w.enabled, w.disabled_why, w.created_at, w.updated_at, (SELECT COUNT(*) FROM "   \
-	"outbox o WHERE o.owner = w.owner AND o.next_at IS NOT NULL), (SELECT COUNT(*) FROM outbox g WHERE "         \
-	"g.owner = w.owner AND g.next_at IS NULL), (SELECT l.last_answer FROM outbox l FORCE INDEX (owner_next) WHERE l.owner = w.owner AND "  \
+#define WEBHOOK_ROW                                                                                \
+	"w.owner, w.url, w.secrets, w.enabled, w.disabled_why, w.created_at, w.updated_at, "       \
+	"(SELECT COUNT(*) FROM "                                                                   \
+	"outbox o WHERE o.owner = w.owner AND o.next_at IS NOT NULL), (SELECT COUNT(*) FROM "      \
+	"outbox g WHERE "                                                                          \
+	"g.owner = w.owner AND g.next_at IS NULL), (SELECT l.last_answer FROM outbox l FORCE "     \
+	"INDEX (owner_next) WHERE l.owner = w.owner AND "                                          \
 	"l.last_answer IS NOT NULL ORDER BY l.id DESC LIMIT 1)"
 
 #define ROW(id, text) [id] = { #id, text }
@@ -70,287 +90,407 @@ static const struct {
 } statements[SQL__MAX] = {
 	ROW(SQL_IDENTIFY, "SELECT t.owner, t.role FROM tokens t WHERE " TOKEN_VALID),
 
-	ROW(SQL_JOB_CREATE_BY_TOKEN,
-	    CREATE_COLUMNS "SELECT ?, t.owner, " CREATE_VALUES_BEFORE_PROVIDER CREATE_VALUES_AFTER_PROVIDER
-			   "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"),
-	ROW(SQL_JOB_CREATE_BY_OWNER, CREATE_COLUMNS "SELECT ?, ?, " CREATE_VALUES_BEFORE_PROVIDER
-						    CREATE_VALUES_AFTER_PROVIDER "FROM providers p WHERE p.name = ?"),
+	ROW(SQL_JOB_CREATE_BY_TOKEN, CREATE_COLUMNS
+	    "SELECT ?, t.owner, " CREATE_VALUES_BEFORE_PROVIDER CREATE_VALUES_AFTER_PROVIDER
+	    "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"),
+	ROW(SQL_JOB_CREATE_BY_OWNER, CREATE_COLUMNS
+	    "SELECT ?, ?, " CREATE_VALUES_BEFORE_PROVIDER CREATE_VALUES_AFTER_PROVIDER
+	    "FROM providers p WHERE p.name = ?"),
 	ROW(SQL_JOB_BY_KEY_TOKEN,
-	    "SELECT " JOB_AND_ATTEMPTS " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
+	    "SELECT " JOB_AND_ATTEMPTS
+	    " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
 	    "LEFT JOIN attempts a ON a.job_id = j.id WHERE " TOKEN_VALID),
 	ROW(SQL_JOB_BY_KEY_TOKEN_LOCKED,
-	    "SELECT " JOB_AND_ATTEMPTS " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
+	    "SELECT " JOB_AND_ATTEMPTS
+	    " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
 	    "LEFT JOIN attempts a ON a.job_id = j.id WHERE " TOKEN_VALID " LOCK IN SHARE MODE"),
-	ROW(SQL_JOB_BY_KEY_OWNER, "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id "
-				  "WHERE j.owner = ? AND j.idempotency_key = ?"),
+	ROW(SQL_JOB_BY_KEY_OWNER,
+	    "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id "
+	    "WHERE j.owner = ? AND j.idempotency_key = ?"),
 	ROW(SQL_JOB_BY_KEY_OWNER_LOCKED,
 	    "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id "
 	    "WHERE j.owner = ? AND j.idempotency_key = ? LOCK IN SHARE MODE"),
 	ROW(SQL_JOB_GET_BY_TOKEN,
 	    "SELECT " JOB_AND_ATTEMPTS " FROM tokens t LEFT JOIN jobs j ON j.id = ? AND "
-	    "(j.owner = t.owner OR t.role = 'operator') LEFT JOIN attempts a ON a.job_id = j.id WHERE " TOKEN_VALID),
-	ROW(SQL_JOB_GET_BY_OWNER, "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id "
-				  "WHERE j.id = ? AND j.owner = ?"),
-	ROW(SQL_JOB_GET,
-	    "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id WHERE j.id = ?"),
-	ROW(SQL_JOB_LIST, "SELECT " JOB_LIST_ROW " FROM jobs j WHERE j.id < ? AND " JOB_LIST_FILTER),
-	ROW(SQL_JOB_LIST_OWNER,
-	    "SELECT " JOB_LIST_ROW " FROM jobs j WHERE j.owner = ? AND j.id < ? AND " JOB_LIST_FILTER),
-	ROW(SQL_JOB_LIST_LISTED, "SELECT " JOB_LIST_ROW " FROM jobs j FORCE INDEX (listed) WHERE j.listed = ? AND j.id < ? AND "
-				 JOB_LIST_FILTER),
+	    "(j.owner = t.owner OR t.role = 'operator') LEFT JOIN attempts a ON a.job_id = j.id "
+	    "WHERE " TOKEN_VALID),
+	ROW(SQL_JOB_GET_BY_OWNER,
+	    "SELECT " JOB_AND_ATTEMPTS " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id "
+	    "WHERE j.id = ? AND j.owner = ?"),
+	ROW(SQL_JOB_GET, "SELECT " JOB_AND_ATTEMPTS
+			 " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id WHERE j.id = ?"),
+	ROW(SQL_JOB_LIST,
+	    "SELECT " JOB_LIST_ROW " FROM jobs j WHERE j.id < ? AND " JOB_LIST_FILTER),
+	ROW(SQL_JOB_LIST_OWNER, "SELECT " JOB_LIST_ROW
+				" FROM jobs j WHERE j.owner = ? AND j.id < ? AND " JOB_LIST_FILTER),
+	ROW(SQL_JOB_LIST_LISTED,
+	    "SELECT " JOB_LIST_ROW " FROM jobs j FORCE INDEX (listed) WHERE j.listed = ? AND j.id "
+	    "< ? AND " JOB_LIST_FILTER),
 	/* Queued and running: found by the queue's index and sorted. */
 	ROW(SQL_JOB_LIST_STATE,
-	    "SELECT " JOB_LIST_ROW " FROM jobs j FORCE INDEX (queue) WHERE j.state = ? AND j.id < ? AND " JOB_LIST_FILTER),
+	    "SELECT " JOB_LIST_ROW
+	    " FROM jobs j FORCE INDEX (queue) WHERE j.state = ? AND j.id < ? AND " JOB_LIST_FILTER),
 
-	ROW(SQL_JOB_LOCK, "SELECT id, owner, fingerprint, state, version, revision, completed_by, attempt_count, "
-			  "attempts_allowed, provider, next_provider, error_reason, effect_done, "
-			  "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
-			  "purged_at IS NOT NULL FROM jobs WHERE id = ? FOR UPDATE"),
-	ROW(SQL_JOB_LOCK_KEY, "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
-	ROW(SQL_JOB_CANCEL,
-	    "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, revision = revision + 1, error_reason = NULL, "
-	    "error_detail = NULL, error_attempt_id = NULL, updated_at = NOW(6) "
-	    "WHERE id = ? AND version = ? AND state IN ('queued','running','unknown','failed') AND completed_by IS NULL"),
+	ROW(SQL_JOB_LOCK,
+	    "SELECT id, owner, fingerprint, state, version, revision, completed_by, attempt_count, "
+	    "attempts_allowed, provider, next_provider, error_reason, effect_done, "
+	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
+	    "purged_at IS NOT NULL FROM jobs WHERE id = ? FOR UPDATE"),
+	ROW(SQL_JOB_LOCK_KEY,
+	    "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
+	ROW(SQL_JOB_CANCEL, "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, "
+			    "revision = revision + 1, error_reason = NULL, "
+			    "error_detail = NULL, error_attempt_id = NULL, updated_at = NOW(6) "
+			    "WHERE id = ? AND version = ? AND state IN "
+			    "('queued','running','unknown','failed') AND completed_by IS NULL"),
 	ROW(SQL_JOB_TOMBSTONE,
-	    "INSERT INTO jobs (id, owner, idempotency_key, state, version, max_attempts, attempts_allowed, run_after, "
+	    "INSERT INTO jobs (id, owner, idempotency_key, state, version, max_attempts, "
+	    "attempts_allowed, run_after, "
 	    "created_at, updated_at) VALUES (?, ?, ?, 'cancelled', 1, ?, 0, NOW(6), ?, ?)"),
-	/* A request for an attempt: on a failed job, or on a queued one that gets another provider. */
+	/* A request for an attempt: on a failed job, or on a queued one that gets another provider.
+	 */
 	ROW(SQL_JOB_REQUEST,
-	    "UPDATE jobs " BY_ID "SET state = 'queued', next_provider = ?, attempts_allowed = GREATEST(attempts_allowed, "
-	    "attempt_count + 1), run_after = GREATEST(NOW(6), COALESCE(not_before, NOW(6)), COALESCE((SELECT "
-	    "MAX(r.retry_at) FROM attempts r WHERE r.job_id = jobs.id AND r.provider = ?), NOW(6))), error_reason = NULL, "
-	    "error_detail = NULL, error_attempt_id = NULL, effect_done = 0, revision = revision + 1, updated_at = NOW(6) "
-	    "WHERE id = ? AND version = ? AND completed_by IS NULL AND state IN ('queued','failed') AND NOT EXISTS "
+	    "UPDATE jobs " BY_ID "SET state = 'queued', next_provider = ?, attempts_allowed = "
+	    "GREATEST(attempts_allowed, "
+	    "attempt_count + 1), run_after = GREATEST(NOW(6), COALESCE(not_before, NOW(6)), "
+	    "COALESCE((SELECT "
+	    "MAX(r.retry_at) FROM attempts r WHERE r.job_id = jobs.id AND r.provider = ?), "
+	    "NOW(6))), error_reason = NULL, "
+	    "error_detail = NULL, error_attempt_id = NULL, effect_done = 0, revision = revision + "
+	    "1, updated_at = NOW(6) "
+	    "WHERE id = ? AND version = ? AND completed_by IS NULL AND state IN "
+	    "('queued','failed') AND NOT EXISTS "
 	    "(SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1)"),
 
 	ROW(SQL_JOB_COMPLETE,
-	    "UPDATE jobs " BY_ID "SET state = 'succeeded', result = ?, result_sha256 = ?, completed_by = ?, version = version + 1, "
-	    "revision = revision + 1, error_reason = NULL, error_detail = NULL, error_attempt_id = NULL, "
-	    "updated_at = NOW(6) WHERE " HELD_BY_VERSION " AND state IN ('queued','running','unknown') AND EXISTS "
-	    "(SELECT 1 FROM attempts l WHERE l.id = ? AND l.job_id = jobs.id AND l.version_read = jobs.version "
+	    "UPDATE jobs " BY_ID "SET state = 'succeeded', result = ?, result_sha256 = ?, "
+	    "completed_by = ?, version = version + 1, "
+	    "revision = revision + 1, error_reason = NULL, error_detail = NULL, error_attempt_id = "
+	    "NULL, "
+	    "updated_at = NOW(6) WHERE " HELD_BY_VERSION
+	    " AND state IN ('queued','running','unknown') AND EXISTS "
+	    "(SELECT 1 FROM attempts l WHERE l.id = ? AND l.job_id = jobs.id AND l.version_read = "
+	    "jobs.version "
 	    "AND l.state IN ('starting','running','unknown','released'))"),
 	ROW(SQL_JOB_REQUEUE,
-	    "UPDATE jobs " BY_ID "SET state = 'queued', next_provider = COALESCE(?, next_provider), attempts_allowed = "
-	    "GREATEST(attempts_allowed, attempt_count + ?), run_after = GREATEST(NOW(6) + INTERVAL ? MICROSECOND, "
-	    "COALESCE(not_before, NOW(6)), COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE r.job_id = jobs.id "
-	    "AND r.provider = next_provider), NOW(6))), revision = revision + 1, updated_at = NOW(6) "
+	    "UPDATE jobs " BY_ID
+	    "SET state = 'queued', next_provider = COALESCE(?, next_provider), attempts_allowed = "
+	    "GREATEST(attempts_allowed, attempt_count + ?), run_after = GREATEST(NOW(6) + INTERVAL "
+	    "? MICROSECOND, "
+	    "COALESCE(not_before, NOW(6)), COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE "
+	    "r.job_id = jobs.id "
+	    "AND r.provider = next_provider), NOW(6))), revision = revision + 1, updated_at = "
+	    "NOW(6) "
 	    "WHERE " HELD_BY_VERSION " AND state IN ('running','unknown') AND " NONE_ELSE_IN_DOUBT),
 	ROW(SQL_JOB_FAIL,
-	    "UPDATE jobs " BY_ID "SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = ?, "
+	    "UPDATE jobs " BY_ID "SET state = 'failed', version = version + 1, revision = revision "
+	    "+ 1, error_reason = ?, "
 	    "error_detail = ?, error_attempt_id = ?, effect_done = ?, updated_at = NOW(6) "
 	    "WHERE " HELD_BY_VERSION " AND state IN ('running','unknown') AND " NONE_ELSE_IN_DOUBT),
-	ROW(SQL_JOB_LOSE_TRACK, "UPDATE jobs " BY_ID "SET state = 'unknown', revision = revision + 1, updated_at = NOW(6) "
-				"WHERE " HELD_BY_VERSION " AND state = 'running'"),
+	ROW(SQL_JOB_LOSE_TRACK,
+	    "UPDATE jobs " BY_ID
+	    "SET state = 'unknown', revision = revision + 1, updated_at = NOW(6) "
+	    "WHERE " HELD_BY_VERSION " AND state = 'running'"),
 	/* An attempt moved alone. A settled job's ETag stays as it is. */
-	ROW(SQL_JOB_TOUCH, "UPDATE jobs " BY_ID "SET revision = revision + 1, updated_at = NOW(6) WHERE id = ? "
-			   "AND state IN ('queued','running','unknown')"),
-	ROW(SQL_JOB_EXPIRE_FIND, "SELECT id FROM jobs WHERE gives_up_at <= NOW(6) ORDER BY gives_up_at LIMIT 256"),
-	ROW(SQL_JOB_EXPIRE,
-	    "UPDATE jobs " BY_ID "SET error_reason = IF(attempt_count = 0 AND expires_at <= NOW(6), 'expired', 'deadline'), "
-	    "error_detail = NULL, error_attempt_id = NULL, state = 'failed', version = version + 1, "
-	    "revision = revision + 1, updated_at = NOW(6) WHERE id = ? AND state = 'queued' AND gives_up_at <= NOW(6)"),
+	ROW(SQL_JOB_TOUCH,
+	    "UPDATE jobs " BY_ID "SET revision = revision + 1, updated_at = NOW(6) WHERE id = ? "
+	    "AND state IN ('queued','running','unknown')"),
+	ROW(SQL_JOB_EXPIRE_FIND,
+	    "SELECT id FROM jobs WHERE gives_up_at <= NOW(6) ORDER BY gives_up_at LIMIT 256"),
+	ROW(SQL_JOB_EXPIRE, "UPDATE jobs " BY_ID "SET error_reason = IF(attempt_count = 0 AND "
+			    "expires_at <= NOW(6), 'expired', 'deadline'), "
+			    "error_detail = NULL, error_attempt_id = NULL, state = 'failed', "
+			    "version = version + 1, "
+			    "revision = revision + 1, updated_at = NOW(6) WHERE id = ? AND state = "
+			    "'queued' AND gives_up_at <= NOW(6)"),
 
-	ROW(SQL_PURGE_WINDOW, "SELECT id FROM jobs WHERE id > ? AND id < ? ORDER BY id LIMIT 5000, 1"),
-	ROW(SQL_PURGE_FIND_PAYLOADS,
-	    "SELECT j.id FROM jobs j WHERE " PURGEABLE "AND j.purged_at IS NULL ORDER BY j.id LIMIT 100"),
-	ROW(SQL_PURGE_FIND_ROWS, "SELECT j.id FROM jobs j WHERE " PURGEABLE "ORDER BY j.id LIMIT 100"),
+	ROW(SQL_PURGE_WINDOW,
+	    "SELECT id FROM jobs WHERE id > ? AND id < ? ORDER BY id LIMIT 5000, 1"),
+	ROW(SQL_PURGE_FIND_PAYLOADS, "SELECT j.id FROM jobs j WHERE " PURGEABLE
+				     "AND j.purged_at IS NULL ORDER BY j.id LIMIT 100"),
+	ROW(SQL_PURGE_FIND_ROWS,
+	    "SELECT j.id FROM jobs j WHERE " PURGEABLE "ORDER BY j.id LIMIT 100"),
 	ROW(SQL_PURGE_LOCK, "SELECT id FROM jobs " BY_ID "WHERE id IN ({, |?}) AND state IN "
-			    "('succeeded','failed','cancelled') AND updated_at < NOW(6) - INTERVAL ? SECOND AND " NOTHING_OUT("jobs.id")
-			    "ORDER BY id FOR UPDATE"),
+			    "('succeeded','failed','cancelled') AND updated_at < NOW(6) - INTERVAL "
+			    "? SECOND AND " NOTHING_OUT("jobs.id") "ORDER BY id FOR UPDATE"),
 	ROW(SQL_PURGE_PAYLOADS,
-	    "UPDATE jobs " BY_ID "SET input = NULL, result = NULL, metadata = NULL, error_detail = NULL, purged_at = NOW(6), revision = revision + 1 "
-	    "WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled') AND purged_at IS NULL"),
-	ROW(SQL_PURGE_ATTEMPT_TEXTS, "UPDATE attempts SET detail = NULL, note = NULL WHERE job_id IN ({, |?})"),
+	    "UPDATE jobs " BY_ID "SET input = NULL, result = NULL, metadata = NULL, error_detail = "
+	    "NULL, purged_at = NOW(6), revision = revision + 1 "
+	    "WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled') AND purged_at IS "
+	    "NULL"),
+	ROW(SQL_PURGE_ATTEMPT_TEXTS,
+	    "UPDATE attempts SET detail = NULL, note = NULL WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_RACES, "DELETE FROM races WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_ATTEMPTS, "DELETE FROM attempts WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_ROWS, "DELETE j FROM jobs j " BY_ID "WHERE j.id IN ({, |?}) AND j.state IN "
-	    "('succeeded','failed','cancelled')"),
+			    "('succeeded','failed','cancelled')"),
 
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
 	ROW(SQL_ATTEMPT_FOR_SETTLE,
 	    "SELECT a.state, a.version_read, a.provider, EXISTS (SELECT 1 FROM attempts o WHERE "
-	    "o.job_id = a.job_id AND o.in_doubt = 1 AND o.id <> a.id), EXISTS (SELECT 1 FROM pollers p WHERE "
-	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n WHERE n.job_id = a.job_id "
+	    "o.job_id = a.job_id AND o.in_doubt = 1 AND o.id <> a.id), EXISTS (SELECT 1 FROM "
+	    "pollers p WHERE "
+	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n "
+	    "WHERE n.job_id = a.job_id "
 	    "AND n.provider = a.provider) FROM attempts a WHERE a.id = ? AND a.job_id = ?"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
-	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference = ?, overdue_at = NOW(6) + "
-	    "INTERVAL ? MICROSECOND, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND, claimed_by = NULL WHERE id = ? "
+	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
+	    "= ?, overdue_at = NOW(6) + "
+	    "INTERVAL ? MICROSECOND, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND, claimed_by = "
+	    "NULL WHERE id = ? "
 	    "AND state = 'starting'"),
-	ROW(SQL_ATTEMPT_SUCCEED, ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
-					       "AND state IN ('starting','running','unknown','released')"),
-	ROW(SQL_ATTEMPT_DISCARD, ATTEMPT_WRITE "state = 'discarded' WHERE id = ? "
-					       "AND state IN ('starting','running','unknown','released')"),
-	ROW(SQL_ATTEMPT_FAIL, ATTEMPT_WRITE "state = 'failed' WHERE id = ? "
-					    "AND state IN ('starting','running','unknown','released')"),
+	ROW(SQL_ATTEMPT_SUCCEED,
+	    ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
+			  "AND state IN ('starting','running','unknown','released')"),
+	ROW(SQL_ATTEMPT_DISCARD,
+	    ATTEMPT_WRITE "state = 'discarded' WHERE id = ? "
+			  "AND state IN ('starting','running','unknown','released')"),
+	ROW(SQL_ATTEMPT_FAIL,
+	    ATTEMPT_WRITE "state = 'failed' WHERE id = ? "
+			  "AND state IN ('starting','running','unknown','released')"),
 	/* The end of hearing is not the end of the attempt: finished_at stays empty. */
 	ROW(SQL_ATTEMPT_LOSE_TRACK,
-	    "UPDATE attempts " BY_ID "SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
-	    "detail = ?, next_ask_at = COALESCE(NOW(6) + INTERVAL ? MICROSECOND, next_ask_at), overdue_at = NULL, "
+	    "UPDATE attempts " BY_ID
+	    "SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
+	    "detail = ?, next_ask_at = COALESCE(NOW(6) + INTERVAL ? MICROSECOND, next_ask_at), "
+	    "overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
-	ROW(SQL_ATTEMPT_RELEASE, "UPDATE attempts " BY_ID "SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
-				 "AND state IN ('running','unknown')"),
+	ROW(SQL_ATTEMPT_RELEASE,
+	    "UPDATE attempts " BY_ID
+	    "SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
+	    "AND state IN ('running','unknown')"),
 	ROW(SQL_ATTEMPT_CANCEL,
-	    "UPDATE attempts " BY_ID "SET state = 'cancelled', note = COALESCE(?, note), finished_at = NOW(6), overdue_at = NULL, "
+	    "UPDATE attempts " BY_ID "SET state = 'cancelled', note = COALESCE(?, note), "
+	    "finished_at = NOW(6), overdue_at = NULL, "
 	    "cancel_due = ?, next_ask_at = IF(?, NOW(6), NULL) WHERE id = ? "
 	    "AND state IN ('running','unknown','released')"),
-	ROW(SQL_ATTEMPT_LIST, "SELECT " ATTEMPT_COLUMNS " FROM attempts a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?"),
+	ROW(SQL_ATTEMPT_LIST,
+	    "SELECT " ATTEMPT_COLUMNS " FROM attempts a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?"),
 	ROW(SQL_ATTEMPT_LIST_STATE,
-	    "SELECT " ATTEMPT_COLUMNS " FROM attempts a WHERE a.id < ? AND a.state = ? ORDER BY a.id DESC LIMIT ?"),
-	ROW(SQL_ATTEMPT_LOST_LEASES,
-	    "SELECT a.id, a.job_id FROM attempts a LEFT JOIN pollers p ON p.id = a.claimed_by WHERE a.state = 'starting' "
-	    "AND (p.id IS NULL OR p.lease_until < NOW(6)) LIMIT 256"),
+	    "SELECT " ATTEMPT_COLUMNS
+	    " FROM attempts a WHERE a.id < ? AND a.state = ? ORDER BY a.id DESC LIMIT ?"),
+	ROW(SQL_ATTEMPT_LOST_LEASES, "SELECT a.id, a.job_id FROM attempts a LEFT JOIN pollers p ON "
+				     "p.id = a.claimed_by WHERE a.state = 'starting' "
+				     "AND (p.id IS NULL OR p.lease_until < NOW(6)) LIMIT 256"),
 
-	ROW(SQL_ATTEMPT_GET, "SELECT " ATTEMPT_COLUMNS ", p.definition FROM attempts a LEFT JOIN providers p "
-			     "ON p.name = a.provider WHERE a.id = ?"),
+	ROW(SQL_ATTEMPT_GET,
+	    "SELECT " ATTEMPT_COLUMNS ", p.definition FROM attempts a LEFT JOIN providers p "
+	    "ON p.name = a.provider WHERE a.id = ?"),
 
-	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY overdue_at LIMIT 256"),
-	ROW(SQL_ASK_LOCK, "SELECT id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ? "
-			  "FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
+			      "overdue_at LIMIT 256"),
+	ROW(SQL_ASK_LOCK,
+	    "SELECT id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ? "
+	    "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_ASK_READ,
-	    "SELECT a.state, a.cancel_due, a.job_id, a.number, a.provider, a.provider_version, a.generation, a.reference, a.asked, j.traceparent, "
-	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM attempts a JOIN jobs j "
+	    "SELECT a.state, a.cancel_due, a.job_id, a.number, a.provider, a.provider_version, "
+	    "a.generation, a.reference, a.asked, j.traceparent, "
+	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM "
+	    "attempts a JOIN jobs j "
 	    "ON j.id = a.job_id LEFT JOIN providers p ON p.name = a.provider WHERE a.id = ?"),
 	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
-	ROW(SQL_ASK_BEGIN, "UPDATE attempts " BY_ID "SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
-	ROW(SQL_ASK_STOP, "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
-			  "WHERE id = ?"),
+	ROW(SQL_ASK_BEGIN,
+	    "UPDATE attempts " BY_ID
+	    "SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
+	ROW(SQL_ASK_STOP,
+	    "UPDATE attempts " BY_ID
+	    "SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
+	    "WHERE id = ?"),
 	/* The cancel is told, or can't be: what is still in doubt is asked about again. */
 	ROW(SQL_ASK_CANCEL_TOLD,
-	    "UPDATE attempts " BY_ID "SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state IN ('running','unknown','released'), "
+	    "UPDATE attempts " BY_ID "SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state "
+	    "IN ('running','unknown','released'), "
 	    "NOW(6) + INTERVAL ? MICROSECOND, NULL) WHERE id = ?"),
-	/* A cancelled job changes no attempt; their providers are told. One that is being sent is told when it is known to be out. */
-	ROW(SQL_ASK_CANCEL_JOB,
-	    "UPDATE attempts SET cancel_due = 1, next_ask_at = IF(state = 'starting', next_ask_at, NOW(6)) WHERE job_id = ? "
-	    "AND state IN ('starting','running','unknown','released')"),
-	ROW(SQL_ASK_KEEP,
-	    "UPDATE attempts " BY_ID "SET last_answer = ?, reference = COALESCE(?, reference), next_ask_at = NOW(6) + INTERVAL ? "
-	    "MICROSECOND WHERE id = ? AND (cancel_due = 1 OR state IN ('running','unknown','released'))"),
+	/* A cancelled job changes no attempt; their providers are told. One that is being sent is
+	   told when it is known to be out. */
+	ROW(SQL_ASK_CANCEL_JOB, "UPDATE attempts SET cancel_due = 1, next_ask_at = IF(state = "
+				"'starting', next_ask_at, NOW(6)) WHERE job_id = ? "
+				"AND state IN ('starting','running','unknown','released')"),
+	ROW(SQL_ASK_KEEP, "UPDATE attempts " BY_ID "SET last_answer = ?, reference = COALESCE(?, "
+			  "reference), next_ask_at = NOW(6) + INTERVAL ? "
+			  "MICROSECOND WHERE id = ? AND (cancel_due = 1 OR state IN "
+			  "('running','unknown','released'))"),
 
-	ROW(SQL_ATTEMPT_LIST_LISTED, "SELECT " ATTEMPT_COLUMNS " FROM attempts a FORCE INDEX (listed) WHERE a.id < ? "
-				     "AND a.listed = ? ORDER BY a.id DESC LIMIT ?"),
-	ROW(SQL_RACE_ADD, "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
-			  "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
-	ROW(SQL_RACE_LIST, "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
-			   "WHERE id < ? ORDER BY id DESC LIMIT ?"),
+	ROW(SQL_ATTEMPT_LIST_LISTED,
+	    "SELECT " ATTEMPT_COLUMNS " FROM attempts a FORCE INDEX (listed) WHERE a.id < ? "
+	    "AND a.listed = ? ORDER BY a.id DESC LIMIT ?"),
+	ROW(SQL_RACE_ADD,
+	    "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
+	    "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
+	ROW(SQL_RACE_LIST,
+	    "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
+	    "WHERE id < ? ORDER BY id DESC LIMIT ?"),
 
-	ROW(SQL_QUEUE_PROVIDERS, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM jobs WHERE state = 'queued' "
-				 "AND next_provider > ?) q JOIN providers p ON p.name = q.next_provider AND p.enabled = 1 "
+	ROW(SQL_QUEUE_PROVIDERS, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM "
+				 "jobs WHERE state = 'queued' "
+				 "AND next_provider > ?) q JOIN providers p ON p.name = "
+				 "q.next_provider AND p.enabled = 1 "
 				 "ORDER BY q.next_provider LIMIT 256"),
-	ROW(SQL_QUEUE_OWNERS, "SELECT owner FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner > ? "
-			      "GROUP BY owner HAVING MIN(run_after) <= NOW(6) LIMIT ?"),
-	ROW(SQL_QUEUE_CANDIDATES,
-	    "{ UNION ALL |(SELECT id FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner = ? "
-	    "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at > NOW(6)) ORDER BY run_after LIMIT ?)}"),
+	ROW(SQL_QUEUE_OWNERS,
+	    "SELECT owner FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner > ? "
+	    "GROUP BY owner HAVING MIN(run_after) <= NOW(6) LIMIT ?"),
+	ROW(SQL_QUEUE_CANDIDATES, "{ UNION ALL |(SELECT id FROM jobs WHERE state = 'queued' AND "
+				  "next_provider = ? AND owner = ? "
+				  "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at "
+				  "> NOW(6)) ORDER BY run_after LIMIT ?)}"),
 	ROW(SQL_CLAIM_LOCK,
-	    "SELECT j.id, j.version, (SELECT MAX(m.number) FROM attempts m WHERE m.job_id = j.id), j.next_provider, j.input, j.traceparent, "
-	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts g "
-	    "WHERE g.job_id = j.id AND g.provider = j.next_provider AND g.state = 'failed' AND g.http_status IS NOT NULL "
-	    "AND g.reason <> 'operator')), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM attempts n WHERE "
+	    "SELECT j.id, j.version, (SELECT MAX(m.number) FROM attempts m WHERE m.job_id = j.id), "
+	    "j.next_provider, j.input, j.traceparent, "
+	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT "
+	    "COUNT(*) FROM attempts g "
+	    "WHERE g.job_id = j.id AND g.provider = j.next_provider AND g.state = 'failed' AND "
+	    "g.http_status IS NOT NULL "
+	    "AND g.reason <> 'operator')), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM "
+	    "attempts n WHERE "
 	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6) FROM jobs j " BY_ID "WHERE "
 	    "j.id IN ({, |?}) AND j.state = 'queued' "
-	    "AND j.next_provider = ? AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6)) "
-	    "AND j.input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = j.id AND d.in_doubt = 1) "
+	    "AND j.next_provider = ? AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR "
+	    "j.gives_up_at > NOW(6)) "
+	    "AND j.input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = "
+	    "j.id AND d.in_doubt = 1) "
 	    "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_CLAIM_ATTEMPTS,
-	    "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
+	    "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, "
+	    "state, version_read, "
 	    "claimed_by, started_at) VALUES {, |(?, ?, ?, ?, ?, ?, 'starting', ?, ?, NOW(6))}"),
-	ROW(SQL_CLAIM_JOBS, "UPDATE jobs " BY_ID "SET state = 'running', attempt_count = attempt_count + 1, "
-			    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = 'queued'"),
+	ROW(SQL_CLAIM_JOBS,
+	    "UPDATE jobs " BY_ID "SET state = 'running', attempt_count = attempt_count + 1, "
+	    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = "
+	    "'queued'"),
 
-	ROW(SQL_STRANDED_FIND,
-	    "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM jobs WHERE state = 'queued') q LEFT JOIN providers p "
-	    "ON p.name = q.next_provider WHERE p.name IS NULL LIMIT 16"),
-	ROW(SQL_STRANDED_JOBS, "SELECT id FROM jobs WHERE state = 'queued' AND next_provider = ? LIMIT 64"),
+	ROW(SQL_STRANDED_FIND, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM "
+			       "jobs WHERE state = 'queued') q LEFT JOIN providers p "
+			       "ON p.name = q.next_provider WHERE p.name IS NULL LIMIT 16"),
+	ROW(SQL_STRANDED_JOBS,
+	    "SELECT id FROM jobs WHERE state = 'queued' AND next_provider = ? LIMIT 64"),
 	ROW(SQL_STRANDED_FAIL,
-	    "UPDATE jobs " BY_ID "SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = "
-	    "'never_sent', error_detail = 'there is no such provider any more', error_attempt_id = NULL, updated_at = NOW(6) "
-	    "WHERE id = ? AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM providers p WHERE p.name = jobs.next_provider)"),
-	ROW(SQL_QUEUE_DUE,
-	    "SELECT 1 FROM jobs j JOIN providers p ON p.name = j.next_provider AND p.enabled = 1 WHERE j.state = 'queued' "
-	    "AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6)) LIMIT 1"),
+	    "UPDATE jobs " BY_ID
+	    "SET state = 'failed', version = version + 1, revision = revision + 1, error_reason = "
+	    "'never_sent', error_detail = 'there is no such provider any more', error_attempt_id = "
+	    "NULL, updated_at = NOW(6) "
+	    "WHERE id = ? AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM providers p WHERE "
+	    "p.name = jobs.next_provider)"),
+	ROW(SQL_QUEUE_DUE, "SELECT 1 FROM jobs j JOIN providers p ON p.name = j.next_provider AND "
+			   "p.enabled = 1 WHERE j.state = 'queued' "
+			   "AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at "
+			   "> NOW(6)) LIMIT 1"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),
-	ROW(SQL_POLLER_RENEW, "UPDATE pollers " BY_ID "SET lease_until = NOW(6) + INTERVAL ? SECOND "
-			      "WHERE id = ? AND lease_until > NOW(6)"),
+	ROW(SQL_POLLER_RENEW,
+	    "UPDATE pollers " BY_ID "SET lease_until = NOW(6) + INTERVAL ? SECOND "
+	    "WHERE id = ? AND lease_until > NOW(6)"),
 	ROW(SQL_POLLER_LEAVE, "DELETE FROM pollers WHERE id = ?"),
-	ROW(SQL_POLLER_BURY, "DELETE FROM pollers WHERE lease_until < NOW(6) AND NOT EXISTS (SELECT 1 FROM attempts a "
+	ROW(SQL_POLLER_BURY, "DELETE FROM pollers WHERE lease_until < NOW(6) AND NOT EXISTS "
+			     "(SELECT 1 FROM attempts a "
 			     "WHERE a.state = 'starting' AND a.claimed_by = pollers.id)"),
 
-	ROW(SQL_PROVIDER_INSERT, "INSERT INTO providers (name, version, definition, enabled, max_in_flight, created_at, "
-				 "updated_at) VALUES (?, 1, ?, ?, ?, NOW(6), NOW(6))"),
-	ROW(SQL_PROVIDER_UPDATE, "UPDATE providers SET version = version + 1, definition = ?, enabled = ?, "
-				 "max_in_flight = ?, updated_at = NOW(6) WHERE name = ? AND definition <> ?"),
-	ROW(SQL_PROVIDER_GET,
-	    "SELECT name, version, definition, created_at, updated_at FROM providers WHERE name = ?"),
-	ROW(SQL_PROVIDER_LOCK, "SELECT enabled, definition FROM providers WHERE name = ? LOCK IN SHARE MODE"),
-	ROW(SQL_PROVIDER_CLAIM, "SELECT name, version, definition, max_in_flight, (SELECT COUNT(*) FROM attempts a WHERE "
-				"a.state = 'starting' AND a.provider = providers.name) FROM providers WHERE name = ? "
-				"AND enabled = 1 FOR UPDATE SKIP LOCKED"),
-	ROW(SQL_PROVIDER_LIST, "SELECT name, version, definition, created_at, updated_at FROM providers "
-			       "WHERE name > ? ORDER BY name LIMIT ?"),
-	ROW(SQL_PROVIDER_IN_USE,
-	    "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND next_provider = ?) OR EXISTS (SELECT 1 FROM "
-	    "attempts WHERE state IN ('starting','running','unknown','released') AND provider = ?)"),
+	ROW(SQL_PROVIDER_INSERT,
+	    "INSERT INTO providers (name, version, definition, enabled, max_in_flight, created_at, "
+	    "updated_at) VALUES (?, 1, ?, ?, ?, NOW(6), NOW(6))"),
+	ROW(SQL_PROVIDER_UPDATE,
+	    "UPDATE providers SET version = version + 1, definition = ?, enabled = ?, "
+	    "max_in_flight = ?, updated_at = NOW(6) WHERE name = ? AND definition <> ?"),
+	ROW(SQL_PROVIDER_GET, "SELECT name, version, definition, created_at, updated_at FROM "
+			      "providers WHERE name = ?"),
+	ROW(SQL_PROVIDER_LOCK,
+	    "SELECT enabled, definition FROM providers WHERE name = ? LOCK IN SHARE MODE"),
+	ROW(SQL_PROVIDER_CLAIM,
+	    "SELECT name, version, definition, max_in_flight, (SELECT COUNT(*) FROM attempts a "
+	    "WHERE "
+	    "a.state = 'starting' AND a.provider = providers.name) FROM providers WHERE name = ? "
+	    "AND enabled = 1 FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_PROVIDER_LIST,
+	    "SELECT name, version, definition, created_at, updated_at FROM providers "
+	    "WHERE name > ? ORDER BY name LIMIT ?"),
+	ROW(SQL_PROVIDER_IN_USE, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND "
+				 "next_provider = ?) OR EXISTS (SELECT 1 FROM "
+				 "attempts WHERE state IN "
+				 "('starting','running','unknown','released') AND provider = ?)"),
 	ROW(SQL_PROVIDER_DELETE, "DELETE FROM providers WHERE name = ?"),
 
 	ROW(SQL_TOKEN_ADD, "INSERT INTO tokens (sha256, owner, role, created_at, expires_at) "
 			   "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),
-	ROW(SQL_TOKEN_LIST, "SELECT sha256, owner, role, created_at, expires_at FROM tokens ORDER BY sha256 LIMIT 10000"),
+	ROW(SQL_TOKEN_LIST, "SELECT sha256, owner, role, created_at, expires_at FROM tokens ORDER "
+			    "BY sha256 LIMIT 10000"),
 	ROW(SQL_TOKEN_FIND, "SELECT sha256 FROM tokens WHERE sha256 >= ? AND sha256 <= ? LIMIT 2"),
 	ROW(SQL_TOKEN_REVOKE, "DELETE FROM tokens WHERE sha256 = ?"),
 
-	ROW(SQL_MIGRATION_TABLE, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
-				 "AND table_name = 'schema_migrations'"),
-	ROW(SQL_MIGRATION_LIST, "SELECT number, sha256, applied_at FROM schema_migrations ORDER BY number"),
-	ROW(SQL_MIGRATION_BEGIN, "INSERT INTO schema_migrations (number, name, sha256) VALUES (?, ?, ?)"),
+	ROW(SQL_MIGRATION_TABLE,
+	    "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
+	    "AND table_name = 'schema_migrations'"),
+	ROW(SQL_MIGRATION_LIST,
+	    "SELECT number, sha256, applied_at FROM schema_migrations ORDER BY number"),
+	ROW(SQL_MIGRATION_BEGIN,
+	    "INSERT INTO schema_migrations (number, name, sha256) VALUES (?, ?, ?)"),
 	ROW(SQL_MIGRATION_END, "UPDATE schema_migrations SET applied_at = NOW(6) WHERE number = ?"),
-	ROW(SQL_LOCK_NAMED, "SELECT GET_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)), 60)"),
-	ROW(SQL_UNLOCK_NAMED, "SELECT RELEASE_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)))"),
+	ROW(SQL_LOCK_NAMED,
+	    "SELECT GET_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)), 60)"),
+	ROW(SQL_UNLOCK_NAMED,
+	    "SELECT RELEASE_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)))"),
 
-	ROW(SQL_VITALS, "SELECT NOW(6), (SELECT COUNT(*) FROM pollers WHERE lease_until > NOW(6)), (SELECT COUNT(*) FROM "
-			"pollers WHERE lease_until <= NOW(6)), (SELECT COUNT(*) FROM attempts WHERE state = 'unknown'), "
-			"@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit"),
-	ROW(SQL_VITALS_DUE, "SELECT id, run_after FROM jobs WHERE state = 'queued' AND run_after <= NOW(6) "
-			    "ORDER BY run_after LIMIT 1"),
+	ROW(SQL_VITALS,
+	    "SELECT NOW(6), (SELECT COUNT(*) FROM pollers WHERE lease_until > NOW(6)), (SELECT "
+	    "COUNT(*) FROM "
+	    "pollers WHERE lease_until <= NOW(6)), (SELECT COUNT(*) FROM attempts WHERE state = "
+	    "'unknown'), "
+	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit"),
+	ROW(SQL_VITALS_DUE,
+	    "SELECT id, run_after FROM jobs WHERE state = 'queued' AND run_after <= NOW(6) "
+	    "ORDER BY run_after LIMIT 1"),
 	ROW(SQL_VITALS_UNKNOWN,
 	    "SELECT id, updated_at FROM jobs WHERE state = 'unknown' ORDER BY updated_at LIMIT 1"),
 	ROW(SQL_VITALS_STRANDED,
-	    "SELECT COUNT(*) FROM (SELECT j.id FROM jobs j LEFT JOIN providers p ON p.name = j.next_provider WHERE "
+	    "SELECT COUNT(*) FROM (SELECT j.id FROM jobs j LEFT JOIN providers p ON p.name = "
+	    "j.next_provider WHERE "
 	    "j.state = 'queued' AND (p.name IS NULL OR p.enabled = 0) LIMIT 1000) s"),
 
 	/* A message of what the job has just come to, for an owner that has an endpoint. */
-	ROW(SQL_OUTBOX_ADD,
-	    "INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, version, tries, next_at, created_at) "
-	    "SELECT ?, j.id, j.owner, CONCAT('job.', j.state), j.idempotency_key, j.state, j.version, 0, NOW(6), "
-	    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner AND w.enabled = 1 WHERE j.id = ? "
-	    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
-	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox WHERE next_at <= NOW(6) ORDER BY next_at LIMIT ? FOR UPDATE SKIP LOCKED"),
-	ROW(SQL_OUTBOX_READ,
-	    "SELECT o.job_id, o.owner, o.type, o.idempotency_key, o.state, o.version, o.tries, o.created_at, "
-	    "IF(w.owner IS NULL, NULL, 1), w.enabled, w.url, w.secrets FROM outbox o LEFT JOIN webhooks w "
-	    "ON w.owner = o.owner WHERE o.id = ?"),
-	ROW(SQL_OUTBOX_HOLD, "UPDATE outbox SET tries = tries + 1, next_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
+	ROW(SQL_OUTBOX_ADD, "INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, "
+			    "version, tries, next_at, created_at) "
+			    "SELECT ?, j.id, j.owner, CONCAT('job.', j.state), j.idempotency_key, "
+			    "j.state, j.version, 0, NOW(6), "
+			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner AND "
+			    "w.enabled = 1 WHERE j.id = ? "
+			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
+	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox WHERE next_at <= NOW(6) ORDER BY next_at LIMIT "
+			     "? FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_OUTBOX_READ, "SELECT o.job_id, o.owner, o.type, o.idempotency_key, o.state, "
+			     "o.version, o.tries, o.created_at, "
+			     "IF(w.owner IS NULL, NULL, 1), w.enabled, w.url, w.secrets FROM "
+			     "outbox o LEFT JOIN webhooks w "
+			     "ON w.owner = o.owner WHERE o.id = ?"),
+	ROW(SQL_OUTBOX_HOLD, "UPDATE outbox SET tries = tries + 1, next_at = NOW(6) + INTERVAL ? "
+			     "MICROSECOND WHERE id = ?"),
 	ROW(SQL_OUTBOX_DROP, "DELETE FROM outbox WHERE id = ?"),
-	ROW(SQL_OUTBOX_FAILED, "UPDATE outbox SET last_answer = ?, next_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ? "
+	ROW(SQL_OUTBOX_FAILED, "UPDATE outbox SET last_answer = ?, next_at = NOW(6) + INTERVAL ? "
+			       "MICROSECOND WHERE id = ? "
 			       "AND tries = ?"),
-	ROW(SQL_OUTBOX_PARK, "UPDATE outbox SET next_at = NULL WHERE owner = ? AND next_at IS NOT NULL"),
+	ROW(SQL_OUTBOX_PARK,
+	    "UPDATE outbox SET next_at = NULL WHERE owner = ? AND next_at IS NOT NULL"),
 	ROW(SQL_OUTBOX_PARK_ONE, "UPDATE outbox SET next_at = NULL WHERE id = ?"),
-	ROW(SQL_OUTBOX_WAKE, "UPDATE outbox SET next_at = NOW(6), tries = 0 WHERE owner = ? AND next_at IS NULL"),
+	ROW(SQL_OUTBOX_WAKE,
+	    "UPDATE outbox SET next_at = NOW(6), tries = 0 WHERE owner = ? AND next_at IS NULL"),
 	ROW(SQL_OUTBOX_FORGET, "DELETE FROM outbox WHERE owner = ?"),
-	ROW(SQL_WEBHOOK_INSERT, "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, updated_at) "
-				"VALUES (?, ?, ?, 1, NOW(6), NOW(6))"),
-	ROW(SQL_WEBHOOK_UPDATE, "UPDATE webhooks SET url = ?, secrets = ?, enabled = 1, disabled_why = NULL, "
-				"updated_at = NOW(6) WHERE owner = ?"),
+	ROW(SQL_WEBHOOK_INSERT,
+	    "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, updated_at) "
+	    "VALUES (?, ?, ?, 1, NOW(6), NOW(6))"),
+	ROW(SQL_WEBHOOK_UPDATE,
+	    "UPDATE webhooks SET url = ?, secrets = ?, enabled = 1, disabled_why = NULL, "
+	    "updated_at = NOW(6) WHERE owner = ?"),
 	ROW(SQL_WEBHOOK_GET, "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner = ?"),
-	ROW(SQL_WEBHOOK_LIST, "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner > ? ORDER BY w.owner LIMIT ?"),
-	ROW(SQL_WEBHOOK_DISABLE, "UPDATE webhooks SET enabled = 0, disabled_why = ?, updated_at = NOW(6) WHERE owner = ? "
+	ROW(SQL_WEBHOOK_LIST,
+	    "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner > ? ORDER BY w.owner LIMIT ?"),
+	ROW(SQL_WEBHOOK_DISABLE, "UPDATE webhooks SET enabled = 0, disabled_why = ?, updated_at = "
+				 "NOW(6) WHERE owner = ? "
 				 "AND url = ?"),
-	ROW(SQL_WEBHOOK_ENABLE, "UPDATE webhooks SET enabled = 1, disabled_why = NULL, updated_at = NOW(6) WHERE owner = ?"),
+	ROW(SQL_WEBHOOK_ENABLE, "UPDATE webhooks SET enabled = 1, disabled_why = NULL, updated_at "
+				"= NOW(6) WHERE owner = ?"),
 	ROW(SQL_WEBHOOK_DELETE, "DELETE FROM webhooks WHERE owner = ?"),
 	ROW(SQL_PURGE_OUTBOX, "DELETE FROM outbox WHERE job_id IN ({, |?})"),
-	ROW(SQL_VITALS_OUTBOX, "SELECT (SELECT COUNT(*) FROM webhooks WHERE enabled = 0), (SELECT COUNT(*) FROM outbox WHERE "
+	ROW(SQL_VITALS_OUTBOX, "SELECT (SELECT COUNT(*) FROM webhooks WHERE enabled = 0), (SELECT "
+			       "COUNT(*) FROM outbox WHERE "
 			       "next_at IS NULL)"),
 };
 

@@ -1,6 +1,7 @@
 /* sql.h: every statement there is, by number.
  *
- * A text may hold one group, "{separator|body}", which is repeated as often as the caller asks; all values are bound. */
+ * A text may hold one group, "{separator|body}", which is repeated as often as the caller asks; all
+ * values are bound. */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
@@ -126,6 +127,6 @@ enum sql {
 
 /* The text; never NULL for a valid number. */
 const char *sql_text(enum sql id);
-const char *sql_name(enum sql id);	/* for logs and the test that explains each */
+const char *sql_name(enum sql id); /* for logs and the test that explains each */
 
 #endif

@@ -10,10 +10,10 @@
 #include "store/db_private.h"
 
 #define COLUMNS_MAX 48
-#define CELL_BYTES 256	/* longer values are fetched again at their full length */
+#define CELL_BYTES 256 /* longer values are fetched again at their full length */
 #define SQL_TEXT_MAX 65536
-#define PACKET_BESIDE 4096	/* what a packet holds beside its long values */
-#define TIME_LEN 26	/* 2026-12-01 22:40:47.123456 */
+#define PACKET_BESIDE 4096 /* what a packet holds beside its long values */
+#define TIME_LEN 26	   /* 2026-12-01 22:40:47.123456 */
 
 /* A value as bound: a number, or bytes. */
 struct value {
@@ -32,11 +32,11 @@ struct cell {
 
 struct stmt {
 	struct db *db;
-	MYSQL_STMT *mysql_stmt;	/* NULL: could not be prepared; rc says why */
+	MYSQL_STMT *mysql_stmt; /* NULL: could not be prepared; rc says why */
 	enum sql id;
 	enum rc rc;
 	bool writes;
-	bool answered;		/* holds a result that must be freed */
+	bool answered; /* holds a result that must be freed */
 	unsigned int params, bound, columns, read;
 	MYSQL_BIND *binds;
 	struct value *values;
@@ -77,13 +77,15 @@ static void expand(struct text *out, const char *sql, size_t n)
 	text_add_str(out, close + 1);
 }
 
-/* A statement that failed for good is prepared anew the next time: the server may have forgotten it. */
+/* A statement that failed for good is prepared anew the next time: the server may have forgotten
+ * it. */
 static enum rc failed(struct stmt *st, bool sent)
 {
 	struct db *db = st->db;
-	enum rc rc = db_failed(st->db, mysql_stmt_errno(st->mysql_stmt), mysql_stmt_error(st->mysql_stmt), sql_name(st->id), sent);
+	enum rc rc = db_failed(st->db, mysql_stmt_errno(st->mysql_stmt),
+			       mysql_stmt_error(st->mysql_stmt), sql_name(st->id), sent);
 
-	if (db->mysql && rc == RC_FAULT)	/* else st has gone with its connection */
+	if (db->mysql && rc == RC_FAULT) /* else st has gone with its connection */
 		st->rc = rc;
 	return rc;
 }
@@ -95,10 +97,8 @@ static bool is_number(enum enum_field_types type)
 	case MYSQL_TYPE_SHORT:
 	case MYSQL_TYPE_INT24:
 	case MYSQL_TYPE_LONG:
-	case MYSQL_TYPE_LONGLONG:
-		return true;
-	default:
-		return false;
+	case MYSQL_TYPE_LONGLONG: return true;
+	default: return false;
 	}
 }
 
@@ -107,7 +107,7 @@ static enum rc bind_columns(struct stmt *st)
 	MYSQL_RES *meta = mysql_stmt_result_metadata(st->mysql_stmt);
 
 	if (!meta)
-		return RC_OK;	/* no result */
+		return RC_OK; /* no result */
 	MYSQL_FIELD *fields = mysql_fetch_fields(meta);
 
 	st->columns = mysql_num_fields(meta);
@@ -176,7 +176,8 @@ void stmt_done(struct stmt *st)
 	st->answered = false;
 }
 
-/* A statement that couldn't be prepared says so when it is run, and is tried again by the next call. */
+/* A statement that couldn't be prepared says so when it is run, and is tried again by the next
+ * call. */
 struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n)
 {
 	unsigned int size = 0;
@@ -196,7 +197,7 @@ struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n)
 	db->stmts[id][size] = NULL;
 	st = calloc(1, sizeof *st);
 	if (!st)
-		abort();	/* a few hundred bytes: nothing can go on */
+		abort(); /* a few hundred bytes: nothing can go on */
 	st->db = db;
 	st->id = id;
 	st->rc = prepare(st, n);
@@ -257,7 +258,7 @@ void bind_bytes(struct stmt *st, const void *bytes, size_t len)
 		return;
 	value->len = len;
 	bind->buffer_type = MYSQL_TYPE_STRING;
-	bind->buffer = (void *)(uintptr_t)bytes;	/* the client only reads it */
+	bind->buffer = (void *)(uintptr_t)bytes; /* the client only reads it */
 	bind->buffer_length = len;
 	bind->length = &value->len;
 }
@@ -420,7 +421,8 @@ bool col_blob(struct stmt *st, struct blob *blob_out)
 	if (cell->len <= sizeof cell->bytes) {
 		memcpy(blob_out->bytes, cell->bytes, cell->len);
 	} else {
-		MYSQL_BIND whole = { .buffer_type = MYSQL_TYPE_STRING, .buffer = blob_out->bytes,
+		MYSQL_BIND whole = { .buffer_type = MYSQL_TYPE_STRING,
+				     .buffer = blob_out->bytes,
 				     .buffer_length = cell->len };
 		unsigned long len;
 		db_bool is_null, cut;

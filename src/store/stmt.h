@@ -1,7 +1,8 @@
 /* stmt.h: bind, run and fetch, so that no other file of store sees MYSQL_BIND. Private to store.
  *
- * Bind in the order of the question marks, run, read the columns in the order of the SELECT. A slip in counting is our own bug:
- * it ends in an assertion. Errors are classified once, here (see db.c), and logged once. */
+ * Bind in the order of the question marks, run, read the columns in the order of the SELECT. A slip
+ * in counting is our own bug: it ends in an assertion. Errors are classified once, here (see db.c),
+ * and logged once. */
 #ifndef STORE_STMT_H
 #define STORE_STMT_H
 
@@ -18,11 +19,12 @@
 
 struct stmt;
 
-/* The prepared statement; connects and prepares when needed. Never NULL: what went wrong comes out of stmt_run(). A statement has
- * one result at a time: taking it again drops the former. */
+/* The prepared statement; connects and prepares when needed. Never NULL: what went wrong comes out
+ * of stmt_run(). A statement has one result at a time: taking it again drops the former. */
 struct stmt *db_stmt(struct db *db, enum sql id);
 
-/* The same with the text's group repeated n times; n is a power of two up to STMT_GROUP_MAX. See stmt_group(). */
+/* The same with the text's group repeated n times; n is a power of two up to STMT_GROUP_MAX. See
+ * stmt_group(). */
 #define STMT_GROUP_MAX 64
 struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n);
 
@@ -34,27 +36,30 @@ void bind_u64(struct stmt *st, uint64_t value);
 void bind_bytes(struct stmt *st, const void *bytes, size_t len);
 void bind_str(struct stmt *st, const char *str);
 void bind_id(struct stmt *st, const struct id *id);
-void bind_time(struct stmt *st, int64_t us);	/* 0: NULL */
+void bind_time(struct stmt *st, int64_t us); /* 0: NULL */
 void bind_null(struct stmt *st);
 
-/* RC_OK; RC_CONFLICT: a duplicate key; RC_INVALID: a value that the column can't hold; RC_RETRY: nothing was done by this statement (in a
- * transaction: roll back and start again); RC_UNCERTAIN: the answer was lost; RC_FAULT: logged. */
+/* RC_OK; RC_CONFLICT: a duplicate key; RC_INVALID: a value that the column can't hold; RC_RETRY:
+ * nothing was done by this statement (in a transaction: roll back and start again); RC_UNCERTAIN:
+ * the answer was lost; RC_FAULT: logged. */
 MUST_CHECK enum rc stmt_run(struct stmt *st);
 
-uint64_t stmt_changed(const struct stmt *st);	/* rows found by the WHERE of an UPDATE or DELETE, or inserted */
+uint64_t stmt_changed(
+	const struct stmt *st); /* rows found by the WHERE of an UPDATE or DELETE, or inserted */
 
 /* After a run with a result: RC_OK: a row; RC_NOT_FOUND: no more; RC_RETRY, RC_FAULT. */
 MUST_CHECK enum rc stmt_fetch(struct stmt *st);
-void stmt_done(struct stmt *st);	/* drop what is left of the result */
+void stmt_done(struct stmt *st); /* drop what is left of the result */
 
 /* The next column of the row. NULL reads as 0, "", false or an empty blob. */
 uint64_t col_u64(struct stmt *st);
 int64_t col_i64(struct stmt *st, int64_t if_null);
-bool col_id(struct stmt *st, struct id *id_out);		/* false: NULL (id_out zeroed) */
+bool col_id(struct stmt *st, struct id *id_out); /* false: NULL (id_out zeroed) */
 int64_t col_time(struct stmt *st);
-size_t col_bytes(struct stmt *st, void *out, size_t size);	/* cut at size; returns the length copied */
-void col_name(struct stmt *st, char *out, size_t size);		/* with a NUL */
-bool col_blob(struct stmt *st, struct blob *blob_out);		/* the caller's; false: no memory */
+size_t col_bytes(struct stmt *st, void *out,
+		 size_t size);				/* cut at size; returns the length copied */
+void col_name(struct stmt *st, char *out, size_t size); /* with a NUL */
+bool col_blob(struct stmt *st, struct blob *blob_out);	/* the caller's; false: no memory */
 void col_skip(struct stmt *st);
 
 /* Which index a RC_CONFLICT came from: true if the server's message names it. */
@@ -64,9 +69,11 @@ bool stmt_conflict_on(const struct stmt *st, const char *index);
 MUST_CHECK enum rc db_begin(struct db *db);
 MUST_CHECK enum rc db_commit(struct db *db);
 void db_rollback(struct db *db);
-MUST_CHECK enum rc db_execute(struct db *db, const char *text);	/* without values, without a result: DDL */
+MUST_CHECK enum rc db_execute(struct db *db,
+			      const char *text); /* without values, without a result: DDL */
 unsigned int db_errno(const struct db *db);
-bool db_was_too_large(const struct db *db);	/* the last RC_INVALID: a value larger than the server's packets */
+bool db_was_too_large(
+	const struct db *db); /* the last RC_INVALID: a value larger than the server's packets */
 
 /* Before round `round` (from 1) of something that was undone. */
 void db_pause(int round);

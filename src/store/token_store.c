@@ -7,8 +7,8 @@
 
 #define TOKENS_MAX 10000
 
-enum rc token_store_add(struct db *db, const unsigned char sha256[SHA256_BYTES], const char *owner, size_t owner_len,
-			enum role role, uint64_t lifetime_s)
+enum rc token_store_add(struct db *db, const unsigned char sha256[SHA256_BYTES], const char *owner,
+			size_t owner_len, enum role role, uint64_t lifetime_s)
 {
 	struct stmt *st = db_stmt(db, SQL_TOKEN_ADD);
 
@@ -81,7 +81,8 @@ static int hex_digit(char c)
 }
 
 /* The lowest and the highest digest that begin with these digits. */
-static bool prefix_range(const char *id, size_t len, unsigned char low[SHA256_BYTES], unsigned char high[SHA256_BYTES])
+static bool prefix_range(const char *id, size_t len, unsigned char low[SHA256_BYTES],
+			 unsigned char high[SHA256_BYTES])
 {
 	memset(low, 0, SHA256_BYTES);
 	memset(high, 0xff, SHA256_BYTES);
@@ -132,7 +133,8 @@ enum rc token_store_revoke(struct db *db, const char *id, size_t len)
 {
 	struct revoke range;
 
-	if ((len != TOKEN_ID_LEN && len != 2 * SHA256_BYTES) || !prefix_range(id, len, range.low, range.high))
+	if ((len != TOKEN_ID_LEN && len != 2 * SHA256_BYTES) ||
+	    !prefix_range(id, len, range.low, range.high))
 		return RC_NOT_FOUND;
 	return db_transact(db, revoke, &range);
 }

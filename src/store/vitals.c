@@ -10,7 +10,8 @@ static enum rc read_one(struct stmt *st)
 	return rc == RC_OK ? stmt_fetch(st) : rc;
 }
 
-static enum rc read_job_and_time(struct db *db, enum sql id, bool *has_out, struct id *job_out, int64_t *us_out)
+static enum rc read_job_and_time(struct db *db, enum sql id, bool *has_out, struct id *job_out,
+				 int64_t *us_out)
 {
 	struct stmt *st = db_stmt(db, id);
 	enum rc rc = read_one(st);
@@ -74,10 +75,11 @@ enum rc vitals_read(struct db *db, struct vitals *vitals_out)
 	if (rc == RC_OK)
 		rc = read_outbox(db, v);
 	if (rc == RC_OK)
-		rc = read_job_and_time(db, SQL_VITALS_DUE, &v->has_oldest_due, &v->oldest_due, &v->oldest_due_us);
+		rc = read_job_and_time(db, SQL_VITALS_DUE, &v->has_oldest_due, &v->oldest_due,
+				       &v->oldest_due_us);
 	if (rc == RC_OK)
-		rc = read_job_and_time(db, SQL_VITALS_UNKNOWN, &v->has_oldest_unknown, &v->oldest_unknown,
-				       &v->oldest_unknown_us);
+		rc = read_job_and_time(db, SQL_VITALS_UNKNOWN, &v->has_oldest_unknown,
+				       &v->oldest_unknown, &v->oldest_unknown_us);
 	return rc;
 }
 
@@ -110,7 +112,7 @@ static enum rc try_writing(struct db *db, void *arg)
 	bind_id(st, &trial->id);
 	rc = stmt_run(st);
 	trial->done = rc == RC_OK;
-	return rc == RC_OK ? RC_CONFLICT : rc;	/* anything but RC_OK rolls back */
+	return rc == RC_OK ? RC_CONFLICT : rc; /* anything but RC_OK rolls back */
 }
 
 enum rc vitals_try_writing(struct db *db)

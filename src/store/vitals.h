@@ -11,26 +11,28 @@
 #include "store/db.h"
 
 struct vitals {
-	int64_t database_now_us;	/* by the database's clock, UTC */
+	int64_t database_now_us; /* by the database's clock, UTC */
 	uint64_t pollers_alive;
-	uint64_t pollers_dead;		/* lease run out, not yet reaped */
-	bool has_oldest_due;		/* a queued job that could start: its run_after has passed */
+	uint64_t pollers_dead; /* lease run out, not yet reaped */
+	bool has_oldest_due;   /* a queued job that could start: its run_after has passed */
 	struct id oldest_due;
-	int64_t oldest_due_us;		/* its run_after */
+	int64_t oldest_due_us; /* its run_after */
 	bool has_oldest_unknown;
-	struct id oldest_unknown;	/* a job */
-	int64_t oldest_unknown_us;	/* since when: its attempt's end of hearing */
+	struct id oldest_unknown;  /* a job */
+	int64_t oldest_unknown_us; /* since when: its attempt's end of hearing */
 	uint64_t unknown_attempts;
-	uint64_t stranded;		/* queued jobs whose next provider isn't there or is disabled; at most 1,000 counted */
-	uint64_t endpoints_disabled;	/* of owners, for webhooks */
-	uint64_t messages_given_up;	/* those of disabled endpoints included */
-	bool strict;			/* the session's sql_mode is strict */
-	bool durable;			/* innodb_flush_log_at_trx_commit is 1 */
-	uint64_t packet_max_bytes;	/* the server's max_allowed_packet */
+	uint64_t stranded; /* queued jobs whose next provider isn't there or is disabled; at most
+			      1,000 counted */
+	uint64_t endpoints_disabled; /* of owners, for webhooks */
+	uint64_t messages_given_up;  /* those of disabled endpoints included */
+	bool strict;		     /* the session's sql_mode is strict */
+	bool durable;		     /* innodb_flush_log_at_trx_commit is 1 */
+	uint64_t packet_max_bytes;   /* the server's max_allowed_packet */
 };
 MUST_CHECK enum rc vitals_read(struct db *db, struct vitals *vitals_out);
 
-/* Writes, changes and removes a row that nobody sees, and rolls it back. RC_OK: the account may do that; else see db_error(). */
+/* Writes, changes and removes a row that nobody sees, and rolls it back. RC_OK: the account may do
+ * that; else see db_error(). */
 MUST_CHECK enum rc vitals_try_writing(struct db *db);
 
 #endif

@@ -18,7 +18,8 @@ struct owner {
 	size_t len;
 };
 
-static enum rc run_for(struct db *db, enum sql statement, const struct owner *owner, uint64_t *changed_out)
+static enum rc run_for(struct db *db, enum sql statement, const struct owner *owner,
+		       uint64_t *changed_out)
 {
 	struct stmt *st = db_stmt(db, statement);
 
@@ -104,7 +105,8 @@ static enum rc put_row(struct db *db, void *arg)
 	return rc == RC_OK ? run_for(db, SQL_OUTBOX_WAKE, &put->owner, &woken) : rc;
 }
 
-enum rc webhook_store_put(struct db *db, const char *owner, size_t owner_len, const struct webhook_def *def, bool *new_out)
+enum rc webhook_store_put(struct db *db, const char *owner, size_t owner_len,
+			  const struct webhook_def *def, bool *new_out)
 {
 	struct text secrets;
 	struct put put = { { owner, owner_len }, def, &secrets, new_out };
@@ -140,7 +142,8 @@ static enum rc get(struct db *db, void *arg)
 	return rc;
 }
 
-enum rc webhook_store_get(struct db *db, const char *owner, size_t owner_len, struct webhook_row *row_out)
+enum rc webhook_store_get(struct db *db, const char *owner, size_t owner_len,
+			  struct webhook_row *row_out)
 {
 	struct one want = { { owner, owner_len }, row_out };
 
@@ -179,11 +182,13 @@ static enum rc list(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc webhook_store_list(struct db *db, const char *after, size_t after_len, uint32_t limit, struct webhook_row **rows_out,
-			   size_t *len_out, bool *more_out)
+enum rc webhook_store_list(struct db *db, const char *after, size_t after_len, uint32_t limit,
+			   struct webhook_row **rows_out, size_t *len_out, bool *more_out)
 {
-	struct page page = { { after_len > 0 ? after : "", after_len }, limit,
-			     calloc(limit + 1u, sizeof(struct webhook_row)), 0 };
+	struct page page = { { after_len > 0 ? after : "", after_len },
+			     limit,
+			     calloc(limit + 1u, sizeof(struct webhook_row)),
+			     0 };
 
 	if (!page.rows)
 		return RC_FAULT;

@@ -38,8 +38,14 @@ static int settle(const char *body)
 
 static void an_attempt_is_asked_for_with_or_without_a_provider(void **state)
 {
-	static const struct { const char *body; const char *provider; } rows[] = {
-		{ NULL, "" }, { "{}", "" }, { "{\"provider\":null}", "" }, { "{\"provider\":\"other-1\"}", "other-1" },
+	static const struct {
+		const char *body;
+		const char *provider;
+	} rows[] = {
+		{ NULL, "" },
+		{ "{}", "" },
+		{ "{\"provider\":null}", "" },
+		{ "{\"provider\":\"other-1\"}", "other-1" },
 	};
 
 	(void)state;
@@ -55,7 +61,10 @@ static void an_attempt_is_asked_for_with_or_without_a_provider(void **state)
 
 static void what_is_wrong_in_a_request_for_an_attempt_is_named(void **state)
 {
-	static const struct { const char *body; const char *pointer; } rows[] = {
+	static const struct {
+		const char *body;
+		const char *pointer;
+	} rows[] = {
 		{ "{\"provider\":\"A\"}", "/provider" },
 		{ "{\"provider\":7}", "/provider" },
 		{ "{\"provider\":\"\"}", "/provider" },
@@ -71,8 +80,10 @@ static void what_is_wrong_in_a_request_for_an_attempt_is_named(void **state)
 		const struct ask what = { .method = "POST", .uri = ATTEMPTS, .body = rows[i].body };
 		char member[64];
 
-		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",", rows[i].pointer);
-		if (ask(&what) != 422 || !answer_has(member) || !answer_has("/problems/invalid-request"))
+		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",",
+			 rows[i].pointer);
+		if (ask(&what) != 422 || !answer_has(member) ||
+		    !answer_has("/problems/invalid-request"))
 			fail_msg("%s: %s", rows[i].body, answer_body());
 	}
 	assert_int_equal(fake.write_calls, 0);
@@ -80,7 +91,11 @@ static void what_is_wrong_in_a_request_for_an_attempt_is_named(void **state)
 
 static void every_outcome_of_a_change_has_its_answer(void **state)
 {
-	static const struct { enum changed changed; int status; const char *type; } rows[] = {
+	static const struct {
+		enum changed changed;
+		int status;
+		const char *type;
+	} rows[] = {
 		{ CHANGED_NO_SUCH_JOB, 404, "not-found" },
 		{ CHANGED_STALE, 412, "stale" },
 		{ CHANGED_JOB_SETTLED, 409, "job-settled" },
@@ -93,7 +108,9 @@ static void every_outcome_of_a_change_has_its_answer(void **state)
 		{ CHANGED_TOO_LARGE, 413, "body-too-large" },
 		{ CHANGED_NOT_STORED, 503, "unavailable" },
 	};
-	const struct ask what = { .method = "POST", .uri = ATTEMPTS, .body = "{\"provider\":\"a\"}" };
+	const struct ask what = { .method = "POST",
+				  .uri = ATTEMPTS,
+				  .body = "{\"provider\":\"a\"}" };
 	char member[64];
 
 	(void)state;
@@ -115,8 +132,10 @@ static void an_attempt_in_doubt_is_shown(void **state)
 	fake.changed = CHANGED_IN_DOUBT;
 	fake.with_attempt = true;
 	assert_int_equal(ask(&what), 409);
-	assert_true(answer_has("\"job_id\":\"" FAKE_JOB "\",\"attempt\":{\"id\":\"" FAKE_ATTEMPT "\",\"number\":1,"
-			       "\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\",\"reason\":\"timeout\""));
+	assert_true(answer_has("\"job_id\":\"" FAKE_JOB "\",\"attempt\":{\"id\":\"" FAKE_ATTEMPT
+			       "\",\"number\":1,"
+			       "\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\","
+			       "\"reason\":\"timeout\""));
 	assert_int_equal(settle("{\"outcome\":\"cancelled\"}"), 409);
 	assert_true(answer_has("\"attempt\":{\"id\":\"" FAKE_ATTEMPT "\""));
 }
@@ -124,7 +143,8 @@ static void an_attempt_in_doubt_is_shown(void **state)
 static void a_result_is_kept_byte_for_byte(void **state)
 {
 	(void)state;
-	assert_int_equal(settle("{\"outcome\":\"succeeded\", \"result\" : {\"n\": 1.00,\t\"u\":\"\\u0041\"} ,\"note\":\"seen\\nit\"}"),
+	assert_int_equal(settle("{\"outcome\":\"succeeded\", \"result\" : {\"n\": "
+				"1.00,\t\"u\":\"\\u0041\"} ,\"note\":\"seen\\nit\"}"),
 			 200);
 	assert_int_equal(fake.word.event, ON_RESULT);
 	assert_int_equal(fake.word.by, BY_OPERATOR);
@@ -139,7 +159,9 @@ static void a_result_is_kept_byte_for_byte(void **state)
 static void a_failure_may_be_tried_again(void **state)
 {
 	(void)state;
-	assert_int_equal(settle("{\"outcome\":\"failed\",\"error\":\"no paper\",\"provider\":\"other\",\"note\":null}"), 200);
+	assert_int_equal(settle("{\"outcome\":\"failed\",\"error\":\"no "
+				"paper\",\"provider\":\"other\",\"note\":null}"),
+			 200);
 	assert_int_equal(fake.word.event, ON_FAILURE);
 	assert_int_equal(fake.word.reason, REASON_OPERATOR);
 	assert_true(fake.word.retryable);
@@ -165,7 +187,10 @@ static void cancelled_and_released_name_a_provider_or_none(void **state)
 
 static void what_is_wrong_in_a_word_is_named(void **state)
 {
-	static const struct { const char *body; const char *pointer; } rows[] = {
+	static const struct {
+		const char *body;
+		const char *pointer;
+	} rows[] = {
 		{ "{}", "/outcome" },
 		{ "{\"outcome\":null}", "/outcome" },
 		{ "{\"outcome\":\"done\"}", "/outcome" },
@@ -193,8 +218,10 @@ static void what_is_wrong_in_a_word_is_named(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		char member[64];
 
-		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",", rows[i].pointer);
-		if (settle(rows[i].body) != 422 || !answer_has(member) || !answer_has("The body has 1 flaw."))
+		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",",
+			 rows[i].pointer);
+		if (settle(rows[i].body) != 422 || !answer_has(member) ||
+		    !answer_has("The body has 1 flaw."))
 			fail_msg("%s: %s", rows[i].body, answer_body());
 	}
 	assert_int_equal(fake.write_calls, 0);
@@ -202,14 +229,22 @@ static void what_is_wrong_in_a_word_is_named(void **state)
 
 static void texts_have_limits(void **state)
 {
-	static const struct { const char *member; int len; int status; } rows[] = {
-		{ "error", 1000, 200 }, { "error", 1001, 422 }, { "note", 4000, 200 }, { "note", 4001, 422 },
+	static const struct {
+		const char *member;
+		int len;
+		int status;
+	} rows[] = {
+		{ "error", 1000, 200 },
+		{ "error", 1001, 422 },
+		{ "note", 4000, 200 },
+		{ "note", 4001, 422 },
 	};
 	char body[5000];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		snprintf(body, sizeof body, "{\"outcome\":\"failed\",\"%s\":\"%0*d\"}", rows[i].member, rows[i].len, 0);
+		snprintf(body, sizeof body, "{\"outcome\":\"failed\",\"%s\":\"%0*d\"}",
+			 rows[i].member, rows[i].len, 0);
 		if (settle(body) != rows[i].status)
 			fail_msg("%s of %d bytes: %s", rows[i].member, rows[i].len, answer_body());
 	}
@@ -217,8 +252,12 @@ static void texts_have_limits(void **state)
 
 static void if_match_is_honoured_on_both(void **state)
 {
-	const struct ask attempts = { .method = "POST", .uri = ATTEMPTS, .more = { "HTTP_IF_MATCH=\"1-2\"" } };
-	const struct ask word = { .method = "POST", .uri = SETTLE, .body = "{\"outcome\":\"released\"}",
+	const struct ask attempts = { .method = "POST",
+				      .uri = ATTEMPTS,
+				      .more = { "HTTP_IF_MATCH=\"1-2\"" } };
+	const struct ask word = { .method = "POST",
+				  .uri = SETTLE,
+				  .body = "{\"outcome\":\"released\"}",
 				  .more = { "HTTP_IF_MATCH=\"3-4\"" } };
 
 	(void)state;
@@ -231,7 +270,9 @@ static void if_match_is_honoured_on_both(void **state)
 static void a_word_needs_a_body(void **state)
 {
 	const struct ask none = { .method = "POST", .uri = SETTLE };
-	const struct ask empty = { .method = "POST", .uri = SETTLE, .body = "", .type = "application/json" };
+	const struct ask empty = {
+		.method = "POST", .uri = SETTLE, .body = "", .type = "application/json"
+	};
 
 	(void)state;
 	assert_int_equal(ask(&none), 415);

@@ -30,8 +30,8 @@ static int teardown(void **state)
 
 static void a_bearer_token_is_passed_on_as_its_hash(void **state)
 {
-	static const char *const values[] = { "Bearer aZ09-._~+/==", "bearer aZ09-._~+/==", "BEARER  aZ09-._~+/== ",
-					      " Bearer aZ09-._~+/==\t" };
+	static const char *const values[] = { "Bearer aZ09-._~+/==", "bearer aZ09-._~+/==",
+					      "BEARER  aZ09-._~+/== ", " Bearer aZ09-._~+/==\t" };
 	unsigned char want[SHA256_BYTES];
 
 	(void)state;
@@ -49,9 +49,19 @@ static void a_bearer_token_is_passed_on_as_its_hash(void **state)
 
 static void what_can_not_be_a_token_is_401_without_a_look_up(void **state)
 {
-	static const char *const values[] = { "Bearer", "Bearer ", "Bearer a b", "Bearer =", "Bearer a=b", "Bearer a,b",
-					      "Bearer a, Bearer b", "Bearer\ta", "Bearerx a", "Basic YWRtaW46eA==", "a",
-					      "Bearer \"a\"", "Bearer a\xc3\xa9" };
+	static const char *const values[] = { "Bearer",
+					      "Bearer ",
+					      "Bearer a b",
+					      "Bearer =",
+					      "Bearer a=b",
+					      "Bearer a,b",
+					      "Bearer a, Bearer b",
+					      "Bearer\ta",
+					      "Bearerx a",
+					      "Basic YWRtaW46eA==",
+					      "a",
+					      "Bearer \"a\"",
+					      "Bearer a\xc3\xa9" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -99,9 +109,17 @@ static void a_bad_token_is_told_from_a_missing_one(void **state)
 
 static void an_owner_counts_only_where_the_deployment_says_so(void **state)
 {
-	const struct ask off = { .uri = JOB, .authorization = "", .more = { "ONEJOB_OWNER=alice" } };
-	const struct ask on = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "ONEJOB_OWNER=alice" } };
-	const struct ask header = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "HTTP_ONEJOB_OWNER=alice" } };
+	const struct ask off = { .uri = JOB,
+				 .authorization = "",
+				 .more = { "ONEJOB_OWNER=alice" } };
+	const struct ask on = { .uri = JOB,
+				.authorization = "",
+				.trust_owner = true,
+				.more = { "ONEJOB_OWNER=alice" } };
+	const struct ask header = { .uri = JOB,
+				    .authorization = "",
+				    .trust_owner = true,
+				    .more = { "HTTP_ONEJOB_OWNER=alice" } };
 
 	(void)state;
 	assert_int_equal(ask(&off), 401);
@@ -113,7 +131,10 @@ static void an_owner_counts_only_where_the_deployment_says_so(void **state)
 
 static void remote_user_is_never_read(void **state)
 {
-	const struct ask what = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "REMOTE_USER=alice" } };
+	const struct ask what = { .uri = JOB,
+				  .authorization = "",
+				  .trust_owner = true,
+				  .more = { "REMOTE_USER=alice" } };
 
 	(void)state;
 	assert_int_equal(ask(&what), 401);
@@ -121,17 +142,23 @@ static void remote_user_is_never_read(void **state)
 
 static void a_token_beside_an_owner_is_passed_on_with_it(void **state)
 {
-	const struct ask both = { .uri = JOB, .trust_owner = true, .more = { "ONEJOB_OWNER=alice" } };
-	const struct ask basic = { .uri = JOB, .authorization = "Basic YWxpY2U6eA==", .trust_owner = true,
+	const struct ask both = { .uri = JOB,
+				  .trust_owner = true,
+				  .more = { "ONEJOB_OWNER=alice" } };
+	const struct ask basic = { .uri = JOB,
+				   .authorization = "Basic YWxpY2U6eA==",
+				   .trust_owner = true,
 				   .more = { "ONEJOB_OWNER=alice" } };
-	const struct ask broken = { .uri = JOB, .authorization = "Bearer a b", .trust_owner = true,
+	const struct ask broken = { .uri = JOB,
+				    .authorization = "Bearer a b",
+				    .trust_owner = true,
 				    .more = { "ONEJOB_OWNER=alice" } };
 
 	(void)state;
 	assert_int_equal(ask(&both), 200);
 	assert_true(fake.caller.has_token);
 	assert_string_equal(fake.caller_owner, "alice");
-	assert_int_equal(ask(&basic), 200);	/* the web server has checked it */
+	assert_int_equal(ask(&basic), 200); /* the web server has checked it */
 	assert_false(fake.caller.has_token);
 	assert_int_equal(ask(&broken), 401);
 }
@@ -139,12 +166,24 @@ static void a_token_beside_an_owner_is_passed_on_with_it(void **state)
 static void an_owner_that_can_not_be_one_is_refused(void **state)
 {
 	char longest[13 + 256 + 1] = "ONEJOB_OWNER=";
-	const struct ask what = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { longest } };
-	const struct ask control = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "ONEJOB_OWNER=a\tb" } };
-	const struct ask twice = { .uri = JOB, .authorization = "", .trust_owner = true,
+	const struct ask what = {
+		.uri = JOB, .authorization = "", .trust_owner = true, .more = { longest }
+	};
+	const struct ask control = { .uri = JOB,
+				     .authorization = "",
+				     .trust_owner = true,
+				     .more = { "ONEJOB_OWNER=a\tb" } };
+	const struct ask twice = { .uri = JOB,
+				   .authorization = "",
+				   .trust_owner = true,
 				   .more = { "ONEJOB_OWNER=alice", "ONEJOB_OWNER=bob" } };
-	const struct ask empty = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "ONEJOB_OWNER=" } };
-	const struct ask bytes = { .uri = JOB, .authorization = "", .trust_owner = true, .more = { "ONEJOB_OWNER=\xff\xfe" } };
+	const struct ask empty = {
+		.uri = JOB, .authorization = "", .trust_owner = true, .more = { "ONEJOB_OWNER=" }
+	};
+	const struct ask bytes = { .uri = JOB,
+				   .authorization = "",
+				   .trust_owner = true,
+				   .more = { "ONEJOB_OWNER=\xff\xfe" } };
 
 	(void)state;
 	memset(longest + 13, 'x', 255);

@@ -59,7 +59,8 @@ static int call(const char *at, const char *body)
 static void our_own_form_is_the_result_itself(void **state)
 {
 	(void)state;
-	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\": {\"n\":1.00}}"), 200);
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\": {\"n\":1.00}}"),
+			 200);
 	assert_string_equal(answer_body(), "{\"accepted\":true}");
 	assert_int_equal(fake.word.event, ON_RESULT);
 	assert_string_equal(fake.word_result, "{\"n\":1.00}");
@@ -78,7 +79,8 @@ static void failed_is_a_definite_failure_and_is_not_repeated(void **state)
 static void the_providers_own_body_is_read_by_its_row(void **state)
 {
 	(void)state;
-	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"more\":1,\"out\":[7]}"), 200);
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"more\":1,\"out\":[7]}"),
+			 200);
 	assert_string_equal(fake.word_result, "[7]");
 	assert_int_equal(call(url(new_key), "{\"out2\":[7]}"), 200);
 	assert_int_equal(fake.word.event, ON_FAILURE);
@@ -101,7 +103,7 @@ static void the_key_before_still_verifies_and_no_other_does(void **state)
 	snprintf(at, sizeof at, "%sx", url(new_key));
 	assert_int_equal(call(at, "{}"), 404);
 	snprintf(at, sizeof at, "%s/x", url(new_key));
-	assert_int_equal(call(at, "{}"), 401);	/* no path of ours */
+	assert_int_equal(call(at, "{}"), 401); /* no path of ours */
 	url(new_key);
 	uri[strlen(uri) - 1] = uri[strlen(uri) - 1] == 'A' ? 'B' : 'A';
 	assert_int_equal(call(uri, "{}"), 404);
@@ -112,7 +114,11 @@ static void the_key_before_still_verifies_and_no_other_does(void **state)
 
 static void one_that_comes_too_late_is_told_so_that_it_stops(void **state)
 {
-	static const struct { enum settled settled; int status; const char *has; } rows[] = {
+	static const struct {
+		enum settled settled;
+		int status;
+		const char *has;
+	} rows[] = {
 		{ SETTLED_LOST, 200, "\"accepted\":false" },
 		{ SETTLED_LATE, 200, "\"accepted\":false" },
 		{ SETTLED_REPEATED, 200, "\"accepted\":false" },
@@ -149,12 +155,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(our_own_form_is_the_result_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(failed_is_a_definite_failure_and_is_not_repeated, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_providers_own_body_is_read_by_its_row, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_key_before_still_verifies_and_no_other_does, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_comes_too_late_is_told_so_that_it_stops, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_database_that_refuses_makes_the_provider_repeat, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_the_providers_row_only_our_own_form_can_be_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_is_a_definite_failure_and_is_not_repeated,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(the_providers_own_body_is_read_by_its_row, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_key_before_still_verifies_and_no_other_does,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_comes_too_late_is_told_so_that_it_stops,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_database_that_refuses_makes_the_provider_repeat,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			without_the_providers_row_only_our_own_form_can_be_read, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

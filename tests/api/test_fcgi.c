@@ -23,7 +23,7 @@
 #include "api/fcgi.h"
 #include "support/fake_store.h"
 
-#define WAIT_MS 20000	/* for what must happen; only a failure waits that long */
+#define WAIT_MS 20000 /* for what must happen; only a failure waits that long */
 #define LIMIT 1048576
 #define JOB "/v1/jobs/" FAKE_JOB
 
@@ -109,7 +109,9 @@ static bool send_bytes(int fd, const void *bytes, size_t len)
 
 static bool send_record(int fd, enum record type, const void *content, size_t len)
 {
-	const unsigned char head[8] = { 1, (unsigned char)type, 0, 1, (unsigned char)(len >> 8), (unsigned char)len, 0, 0 };
+	const unsigned char head[8] = {
+		1, (unsigned char)type, 0, 1, (unsigned char)(len >> 8), (unsigned char)len, 0, 0
+	};
 
 	return send_bytes(fd, head, sizeof head) && send_bytes(fd, content, len);
 }
@@ -141,7 +143,8 @@ static void send_params(int fd, const char *const *params)
 	send_record(fd, PARAMS, "", 0);
 }
 
-/* All that comes until the peer closes: what the STDOUT records hold. False: reset, or nothing for too long. */
+/* All that comes until the peer closes: what the STDOUT records hold. False: reset, or nothing for
+ * too long. */
 static bool receive(int fd, struct text *out)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -178,8 +181,9 @@ static void check_answer(int fd, const char *begins, const char *holds)
 
 static int ask_job(void)
 {
-	static const char *const params[] = { "REQUEST_METHOD=GET", "REQUEST_URI=" JOB, "CONTENT_LENGTH=",
-					      "HTTP_AUTHORIZATION=Bearer t", NULL };
+	static const char *const params[] = { "REQUEST_METHOD=GET", "REQUEST_URI=" JOB,
+					      "CONTENT_LENGTH=", "HTTP_AUTHORIZATION=Bearer t",
+					      NULL };
 	int fd = dial();
 
 	send_begin(fd, false);
@@ -197,8 +201,13 @@ static void check_serves(void)
 static int begin_create(size_t len, const char *authorization)
 {
 	char length[64];
-	const char *const params[] = { "REQUEST_METHOD=POST", "REQUEST_URI=/v1/jobs", "CONTENT_TYPE=application/json", length,
-				       "HTTP_IDEMPOTENCY_KEY=k", authorization, NULL };
+	const char *const params[] = { "REQUEST_METHOD=POST",
+				       "REQUEST_URI=/v1/jobs",
+				       "CONTENT_TYPE=application/json",
+				       length,
+				       "HTTP_IDEMPOTENCY_KEY=k",
+				       authorization,
+				       NULL };
 	int fd = dial();
 
 	snprintf(length, sizeof length, "CONTENT_LENGTH=%zu", len);
@@ -271,7 +280,7 @@ static void a_worker_is_free_as_soon_as_it_has_answered(void **state)
 	text_init(&out, 1 << 20);
 	assert_true(receive(fd, &out));
 	text_release(&out);
-	second = ask_job();	/* `fd` is still open */
+	second = ask_job(); /* `fd` is still open */
 	p = (struct pollfd){ .fd = second, .events = POLLIN };
 	assert_int_equal(poll(&p, 1, 1000), 1);
 	check_answer(second, "Status: 200 OK\r\n", NULL);
@@ -297,7 +306,8 @@ static void a_body_of_another_length_is_refused(void **state)
 static void a_body_past_the_limit_is_413_and_the_answer_arrives(void **state)
 {
 	(void)state;
-	create(LIMIT + 1, LIMIT + 1, 65535, "Status: 413 Content Too Large\r\n", "\"limit_bytes\":1048576");
+	create(LIMIT + 1, LIMIT + 1, 65535, "Status: 413 Content Too Large\r\n",
+	       "\"limit_bytes\":1048576");
 	create(4 * LIMIT, 4 * LIMIT, 65535, "Status: 413 Content Too Large\r\n", NULL);
 	create(2 * LIMIT, 10, 65535, "Status: 413 Content Too Large\r\n", NULL);
 	check_serves();
@@ -344,9 +354,11 @@ static void d02_a_peer_that_is_gone_is_survived(void **state)
 
 static void d05_lengths_near_two_to_the_31_end_that_connection_only(void **state)
 {
-	static const unsigned char lengths[][4] = { { 0xff, 0xff, 0xff, 0xff }, { 0xff, 0xff, 0xff, 0xfe },
-						    { 0xff, 0xff, 0xff, 0xfd }, { 0xc0, 0, 0, 0 }, { 0xbf, 0xff, 0xff, 0xff },
-						    { 0xa0, 0, 0, 0 }, { 0x80, 2, 0, 1 } };
+	static const unsigned char lengths[][4] = {
+		{ 0xff, 0xff, 0xff, 0xff }, { 0xff, 0xff, 0xff, 0xfe }, { 0xff, 0xff, 0xff, 0xfd },
+		{ 0xc0, 0, 0, 0 },	    { 0xbf, 0xff, 0xff, 0xff }, { 0xa0, 0, 0, 0 },
+		{ 0x80, 2, 0, 1 }
+	};
 	unsigned char content[4096];
 
 	(void)state;
@@ -411,7 +423,7 @@ static void a_connection_that_should_be_kept_starves_nobody(void **state)
 	send_begin(fd, true);
 	send_params(fd, params);
 	send_record(fd, STDIN, "", 0);
-	check_answer(fd, "Status: 200 OK\r\n", "up\n");	/* which ends with a close */
+	check_answer(fd, "Status: 200 OK\r\n", "up\n"); /* which ends with a close */
 	check_serves();
 }
 

@@ -15,7 +15,9 @@
 #define GOOD "{\"provider\":\"print\",\"input\": {\"n\":18446744073709551617} }"
 #define TRACE "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-static const struct ask create = { .method = "POST", .uri = "/v1/jobs", .key = "k-1", .body = GOOD };
+static const struct ask create = {
+	.method = "POST", .uri = "/v1/jobs", .key = "k-1", .body = GOOD
+};
 
 static int setup(void **state)
 {
@@ -55,7 +57,7 @@ static void a_new_job_is_201_with_its_place(void **state)
 	assert_null(answer_header("Idempotent-Replayed"));
 	assert_true(answer_has("\"id\":\"" FAKE_JOB "\""));
 	assert_true(answer_has("\"input\":{\"a/b\": 1.0},"));
-	assert_int_equal(fake.identify_calls, 0);	/* one statement */
+	assert_int_equal(fake.identify_calls, 0); /* one statement */
 	assert_int_equal(fake.write_calls, 1);
 	assert_string_equal(fake.input, "{\"n\":18446744073709551617}");
 	assert_string_equal(fake.traceparent, "");
@@ -63,13 +65,22 @@ static void a_new_job_is_201_with_its_place(void **state)
 
 static void every_outcome_of_a_create_has_its_answer(void **state)
 {
-	static const struct { enum created created; int status; const char *type; const char *has; } rows[] = {
+	static const struct {
+		enum created created;
+		int status;
+		const char *type;
+		const char *has;
+	} rows[] = {
 		{ CREATED_REPLAYED, 200, NULL, "\"id\":\"" FAKE_JOB "\"" },
-		{ CREATED_KEY_REUSED, 409, "idempotency-key-reused", "\"job_id\":\"" FAKE_JOB "\"" },
-		{ CREATED_INTENT_CANCELLED, 409, "intent-cancelled", "\"job_id\":\"" FAKE_JOB "\"" },
+		{ CREATED_KEY_REUSED, 409, "idempotency-key-reused",
+		  "\"job_id\":\"" FAKE_JOB "\"" },
+		{ CREATED_INTENT_CANCELLED, 409, "intent-cancelled",
+		  "\"job_id\":\"" FAKE_JOB "\"" },
 		{ CREATED_NO_SUCH_CALLER, 401, "unauthorized", "" },
-		{ CREATED_NO_SUCH_PROVIDER, 422, "invalid-job", "\"errors\":[{\"pointer\":\"/provider\"" },
-		{ CREATED_NO_SUCH_CONTRACT, 422, "invalid-job", "\"errors\":[{\"pointer\":\"/contract\"" },
+		{ CREATED_NO_SUCH_PROVIDER, 422, "invalid-job",
+		  "\"errors\":[{\"pointer\":\"/provider\"" },
+		{ CREATED_NO_SUCH_CONTRACT, 422, "invalid-job",
+		  "\"errors\":[{\"pointer\":\"/contract\"" },
 		{ CREATED_TOO_LARGE, 413, "body-too-large", "" },
 		{ CREATED_NOT_STORED, 503, "unavailable", "" },
 	};
@@ -150,7 +161,11 @@ static void a05_both_forms_reach_the_store_as_one_key(void **state)
 
 static void bodies_that_are_not_json_are_named_by_their_offset(void **state)
 {
-	static const struct { const char *name; const char *body; int offset; } rows[] = {
+	static const struct {
+		const char *name;
+		const char *body;
+		int offset;
+	} rows[] = {
 		{ "a13 text after it", "{\"a\":1} x", 8 },
 		{ "a13 two of them", "{\"a\":1}{\"b\":2}", 7 },
 		{ "a13 cut", "{\"a\":1", 6 },
@@ -181,7 +196,10 @@ static void bodies_that_are_not_json_are_named_by_their_offset(void **state)
 
 static void a15_nesting_stops_at_64(void **state)
 {
-	static const struct { size_t depth; int status; } rows[] = { { 63, 201 }, { 64, 400 }, { 100000, 400 } };
+	static const struct {
+		size_t depth;
+		int status;
+	} rows[] = { { 63, 201 }, { 64, 400 }, { 100000, 400 } };
 	static char body[300000];
 
 	(void)state;
@@ -250,7 +268,7 @@ static void a_job_that_is_read_says_when_to_ask_again(void **state)
 	(void)state;
 	assert_int_equal(ask(&what), 200);
 	assert_non_null(answer_header("Retry-After"));
-	assert_int_equal(fake.identify_calls, 0);	/* one statement */
+	assert_int_equal(fake.identify_calls, 0); /* one statement */
 	fake.state = JOB_SUCCEEDED;
 	assert_int_equal(ask(&what), 200);
 	assert_null(answer_header("Retry-After"));
@@ -273,10 +291,14 @@ static void a_job_that_has_not_changed_is_304(void **state)
 
 static void what_a_read_comes_to_has_its_answer(void **state)
 {
-	static const struct { enum rc rc; int status; const char *type; } rows[] = {
+	static const struct {
+		enum rc rc;
+		int status;
+		const char *type;
+	} rows[] = {
 		{ RC_NOT_FOUND, 404, "not-found" },
 		{ RC_INVALID, 401, "unauthorized" },
-		{ RC_RETRY, 503, "unavailable" },	/* b10: never 404 */
+		{ RC_RETRY, 503, "unavailable" }, /* b10: never 404 */
 		{ RC_FAULT, 503, "unavailable" },
 	};
 	const struct ask what = { .uri = JOB };
@@ -316,9 +338,10 @@ static void a_list_has_a_cursor_while_there_is_more(void **state)
 static void a_list_ignores_nothing(void **state)
 {
 	static const char *const uris[] = {
-		"/v1/jobs?x=1",		   "/v1/jobs?state=done",  "/v1/jobs?limit=0",	   "/v1/jobs?limit=201",
-		"/v1/jobs?cursor=zz",	   "/v1/jobs?cursor=0194", "/v1/jobs?provider=A",  "/v1/jobs?contract=",
-		"/v1/jobs?state=queued&state=failed", "/v1/jobs?owner=bob",
+		"/v1/jobs?x=1",	       "/v1/jobs?state=done", "/v1/jobs?limit=0",
+		"/v1/jobs?limit=201",  "/v1/jobs?cursor=zz",  "/v1/jobs?cursor=0194",
+		"/v1/jobs?provider=A", "/v1/jobs?contract=",  "/v1/jobs?state=queued&state=failed",
+		"/v1/jobs?owner=bob",
 	};
 
 	(void)state;
@@ -364,7 +387,9 @@ static void cancelling_takes_no_body_or_an_empty_object(void **state)
 
 static void if_match_is_passed_on(void **state)
 {
-	struct ask what = { .method = "POST", .uri = JOB "/cancel", .more = { "HTTP_IF_MATCH=\"3-7\"" } };
+	struct ask what = { .method = "POST",
+			    .uri = JOB "/cancel",
+			    .more = { "HTTP_IF_MATCH=\"3-7\"" } };
 
 	(void)state;
 	assert_int_equal(ask(&what), 200);

@@ -39,8 +39,10 @@ static void attempts_are_listed_with_their_job(void **state)
 	(void)state;
 	assert_int_equal(get("/v1/attempts?state=unknown&limit=7"), 200);
 	assert_true(answer_has("{\"attempts\":[{\"id\":\"" FAKE_ATTEMPT "\",\"number\":1,"));
-	assert_true(answer_has("\"job_id\":\"" FAKE_JOB "\",\"detail\":null,\"reference\":null,\"asked\":0,\"last_answer\":null,"
-			       "\"next_ask_at\":null}],\"next_cursor\":null}"));
+	assert_true(
+		answer_has("\"job_id\":\"" FAKE_JOB
+			   "\",\"detail\":null,\"reference\":null,\"asked\":0,\"last_answer\":null,"
+			   "\"next_ask_at\":null}],\"next_cursor\":null}"));
 	assert_true(fake.has_state);
 	assert_int_equal(fake.attempt_state, ATTEMPT_UNKNOWN);
 	assert_int_equal(fake.limit, 7);
@@ -55,7 +57,8 @@ static void races_are_listed(void **state)
 	(void)state;
 	fake.more = true;
 	assert_int_equal(get("/v1/races?cursor=01940000000070008000000000000009"), 200);
-	assert_true(answer_has("{\"races\":[{\"id\":\"" FAKE_RACE "\",\"job_id\":\"" FAKE_JOB "\",\"attempt_id\":\"" FAKE_ATTEMPT
+	assert_true(answer_has("{\"races\":[{\"id\":\"" FAKE_RACE "\",\"job_id\":\"" FAKE_JOB
+			       "\",\"attempt_id\":\"" FAKE_ATTEMPT
 			       "\",\"winner\":null,\"why\":\"lost_swap\",\"sha256\":\"0000"));
 	assert_true(answer_has("\"bytes\":12,\"created_at\":\"2026-05-28T20:26:40.000000Z\"}],"
 			       "\"next_cursor\":\"01940000000070008000000000000003\"}"));
@@ -66,9 +69,10 @@ static void races_are_listed(void **state)
 static void lists_ignore_nothing(void **state)
 {
 	static const char *const uris[] = {
-		"/v1/attempts?state=lost", "/v1/attempts?job=1", "/v1/attempts?cursor=1", "/v1/attempts?limit=500",
-		"/v1/races?state=unknown", "/v1/races?cursor=zz", "/v1/races?limit=0", "/v1/providers?cursor=5A5A",
-		"/v1/providers?name=a",	   "/v1/providers?limit=",
+		"/v1/attempts?state=lost", "/v1/attempts?job=1",	"/v1/attempts?cursor=1",
+		"/v1/attempts?limit=500",  "/v1/races?state=unknown",	"/v1/races?cursor=zz",
+		"/v1/races?limit=0",	   "/v1/providers?cursor=5A5A", "/v1/providers?name=a",
+		"/v1/providers?limit=",
 	};
 
 	(void)state;
@@ -80,7 +84,8 @@ static void lists_ignore_nothing(void **state)
 
 static void a_database_that_is_away_is_503_everywhere(void **state)
 {
-	static const char *const uris[] = { "/v1/attempts", "/v1/races", "/v1/providers", "/v1/providers/a", "/v1/jobs" };
+	static const char *const uris[] = { "/v1/attempts", "/v1/races", "/v1/providers",
+					    "/v1/providers/a", "/v1/jobs" };
 
 	(void)state;
 	fake.get = RC_RETRY;
@@ -95,7 +100,8 @@ static void a_provider_is_shown_between_its_rows_members(void **state)
 	assert_int_equal(get("/v1/providers/print"), 200);
 	assert_string_equal(answer_body(),
 			    "{\"name\":\"print\",\"version\":4,\"url\":\"http://127.0.0.1/\","
-			    "\"created_at\":\"2026-05-28T20:26:40.000000Z\",\"updated_at\":\"2026-05-28T20:26:40.000001Z\"}");
+			    "\"created_at\":\"2026-05-28T20:26:40.000000Z\",\"updated_at\":\"2026-"
+			    "05-28T20:26:40.000001Z\"}");
 	fake.get = RC_NOT_FOUND;
 	assert_int_equal(get("/v1/providers/print"), 404);
 	assert_int_equal(get("/v1/providers/Print"), 404);
@@ -113,8 +119,11 @@ static void providers_are_listed_by_name(void **state)
 
 static void a_provider_is_put(void **state)
 {
-	const struct ask what = { .method = "PUT", .uri = "/v1/providers/print",
-				  .body = "{\"url\":\"https://example.org/print\",\"timeout_ms\":1234}" };
+	const struct ask what = {
+		.method = "PUT",
+		.uri = "/v1/providers/print",
+		.body = "{\"url\":\"https://example.org/print\",\"timeout_ms\":1234}"
+	};
 
 	(void)state;
 	fake.provider_new = true;
@@ -128,7 +137,11 @@ static void a_provider_is_put(void **state)
 
 static void a_definition_that_can_not_be_one_is_refused(void **state)
 {
-	static const struct { const char *uri; const char *body; const char *pointer; } rows[] = {
+	static const struct {
+		const char *uri;
+		const char *body;
+		const char *pointer;
+	} rows[] = {
 		{ "/v1/providers/print", "{}", "/url" },
 		{ "/v1/providers/print", "[]", "" },
 		{ "/v1/providers/print", "{\"url\":\"http://a/\",\"colour\":1}", "/colour" },
@@ -137,11 +150,15 @@ static void a_definition_that_can_not_be_one_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const struct ask what = { .method = "PUT", .uri = rows[i].uri, .body = rows[i].body };
+		const struct ask what = { .method = "PUT",
+					  .uri = rows[i].uri,
+					  .body = rows[i].body };
 		char member[64];
 
-		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",", rows[i].pointer);
-		if (ask(&what) != 422 || !answer_has(member) || !answer_has("/problems/invalid-provider"))
+		snprintf(member, sizeof member, "\"errors\":[{\"pointer\":\"%s\",",
+			 rows[i].pointer);
+		if (ask(&what) != 422 || !answer_has(member) ||
+		    !answer_has("/problems/invalid-provider"))
 			fail_msg("%s %s: %s", rows[i].uri, rows[i].body, answer_body());
 	}
 	assert_int_equal(fake.write_calls, 0);
@@ -162,7 +179,11 @@ static void a_definition_has_64_kib_at_most(void **state)
 
 static void a_provider_is_deleted_unless_it_is_in_use(void **state)
 {
-	static const struct { enum rc rc; int status; const char *type; } rows[] = {
+	static const struct {
+		enum rc rc;
+		int status;
+		const char *type;
+	} rows[] = {
 		{ RC_OK, 204, NULL },
 		{ RC_NOT_FOUND, 404, "not-found" },
 		{ RC_CONFLICT, 409, "provider-in-use" },

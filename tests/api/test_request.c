@@ -23,8 +23,10 @@ static struct request read_params(const char *const *params)
 static void doubled_parameters_are_noticed(void **state)
 {
 	const char *const once[] = { "REQUEST_URI=/a", "HTTP_IDEMPOTENCY_KEY=k", NULL };
-	const char *const twice[] = { "HTTP_IDEMPOTENCY_KEY=k", "REQUEST_URI=/a", "HTTP_IDEMPOTENCY_KEY=", NULL };
-	const char *const near[] = { "HTTP_IDEMPOTENCY_KEYS=k", "HTTP_IDEMPOTENCY=k", "XHTTP_IDEMPOTENCY_KEY=k", NULL };
+	const char *const twice[] = { "HTTP_IDEMPOTENCY_KEY=k", "REQUEST_URI=/a",
+				      "HTTP_IDEMPOTENCY_KEY=", NULL };
+	const char *const near[] = { "HTTP_IDEMPOTENCY_KEYS=k", "HTTP_IDEMPOTENCY=k",
+				     "XHTTP_IDEMPOTENCY_KEY=k", NULL };
 	struct request request = read_params(once);
 
 	(void)state;
@@ -40,7 +42,12 @@ static void doubled_parameters_are_noticed(void **state)
 
 static void d07_the_path_is_the_raw_uri(void **state)
 {
-	static const struct { const char *uri; const char *path; const char *query; bool plain; } rows[] = {
+	static const struct {
+		const char *uri;
+		const char *path;
+		const char *query;
+		bool plain;
+	} rows[] = {
 		{ "REQUEST_URI=/v1/jobs?a=b?c", "/v1/jobs", "a=b?c", true },
 		{ "REQUEST_URI=/v1/jobs?", "/v1/jobs", "", true },
 		{ "REQUEST_URI=/v1/jobs", "/v1/jobs", NULL, true },
@@ -55,10 +62,14 @@ static void d07_the_path_is_the_raw_uri(void **state)
 		const char *const params[] = { rows[i].uri, "DOCUMENT_URI=/v1/other", NULL };
 		struct request request = read_params(params);
 
-		if (request.path_len != strlen(rows[i].path) || memcmp(request.path, rows[i].path, request.path_len) != 0)
-			fail_msg("%s: path <%.*s>", rows[i].uri, (int)request.path_len, request.path);
-		if (!request.query != !rows[i].query || (rows[i].query && strcmp(request.query, rows[i].query) != 0))
-			fail_msg("%s: query <%s>", rows[i].uri, request.query ? request.query : "none");
+		if (request.path_len != strlen(rows[i].path) ||
+		    memcmp(request.path, rows[i].path, request.path_len) != 0)
+			fail_msg("%s: path <%.*s>", rows[i].uri, (int)request.path_len,
+				 request.path);
+		if (!request.query != !rows[i].query ||
+		    (rows[i].query && strcmp(request.query, rows[i].query) != 0))
+			fail_msg("%s: query <%s>", rows[i].uri,
+				 request.query ? request.query : "none");
 		if (request_path_plain(&request) != rows[i].plain)
 			fail_msg("%s: plain is wrong", rows[i].uri);
 	}
@@ -66,7 +77,10 @@ static void d07_the_path_is_the_raw_uri(void **state)
 
 static void only_json_is_json(void **state)
 {
-	static const struct { const char *type; bool json; } rows[] = {
+	static const struct {
+		const char *type;
+		bool json;
+	} rows[] = {
 		{ "CONTENT_TYPE=application/json", true },
 		{ "CONTENT_TYPE=Application/JSON", true },
 		{ "CONTENT_TYPE= application/json ", true },
@@ -97,9 +111,16 @@ static void only_json_is_json(void **state)
 
 static void the_announced_length_is_read_strictly(void **state)
 {
-	static const struct { const char *length; size_t want; } rows[] = {
-		{ "CONTENT_LENGTH=0", 0 }, { "CONTENT_LENGTH=1048576", 1048576 }, { "CONTENT_LENGTH=", 7 },
-		{ "CONTENT_LENGTH=-1", 7 }, { "CONTENT_LENGTH=1x", 7 }, { "X=1", 7 },
+	static const struct {
+		const char *length;
+		size_t want;
+	} rows[] = {
+		{ "CONTENT_LENGTH=0", 0 },
+		{ "CONTENT_LENGTH=1048576", 1048576 },
+		{ "CONTENT_LENGTH=", 7 },
+		{ "CONTENT_LENGTH=-1", 7 },
+		{ "CONTENT_LENGTH=1x", 7 },
+		{ "X=1", 7 },
 		{ "CONTENT_LENGTH=99999999999999999999999999", SIZE_MAX },
 	};
 
@@ -115,10 +136,17 @@ static void the_announced_length_is_read_strictly(void **state)
 
 static void the_request_id_is_the_web_servers_if_it_can_be_one(void **state)
 {
-	static const struct { const char *id; bool kept; } rows[] = {
+	static const struct {
+		const char *id;
+		bool kept;
+	} rows[] = {
 		{ "ONEJOB_REQUEST_ID=a", true },
-		{ "ONEJOB_REQUEST_ID=0123456789abcdefABCDEFxyzXYZ-0123456789abcdef0123456789abcdef012", true },
-		{ "ONEJOB_REQUEST_ID=0123456789abcdefABCDEFxyzXYZ-0123456789abcdef0123456789abcdef0123", false },
+		{ "ONEJOB_REQUEST_ID=0123456789abcdefABCDEFxyzXYZ-"
+		  "0123456789abcdef0123456789abcdef012",
+		  true },
+		{ "ONEJOB_REQUEST_ID=0123456789abcdefABCDEFxyzXYZ-"
+		  "0123456789abcdef0123456789abcdef0123",
+		  false },
 		{ "ONEJOB_REQUEST_ID=", false },
 		{ "ONEJOB_REQUEST_ID=a\r\nX: y", false },
 		{ "HTTP_X_REQUEST_ID=a", false },
@@ -137,13 +165,19 @@ static void the_request_id_is_the_web_servers_if_it_can_be_one(void **state)
 
 static void if_match_is_a_list_of_strong_tags(void **state)
 {
-	static const struct { const char *value; bool read; bool any; size_t len; } rows[] = {
+	static const struct {
+		const char *value;
+		bool read;
+		bool any;
+		size_t len;
+	} rows[] = {
 		{ "HTTP_IF_MATCH=\"3-7\"", true, false, 1 },
 		{ "HTTP_IF_MATCH=*", true, true, 0 },
 		{ "HTTP_IF_MATCH= * ", true, true, 0 },
 		{ "HTTP_IF_MATCH=\"3-7\", \"4-1\" ,\"0-0\"", true, false, 3 },
 		{ "HTTP_IF_MATCH=W/\"3-7\"", true, false, 0 },
-		{ "HTTP_IF_MATCH=\"abc\", \"03-7\", \"3--7\", \"3- 7\", \"+3-7\"", false, false, 0 },
+		{ "HTTP_IF_MATCH=\"abc\", \"03-7\", \"3--7\", \"3- 7\", \"+3-7\"", false, false,
+		  0 },
 		{ "HTTP_IF_MATCH=\"abc\", \"03-7\", \"3--7\", \"+3-7\", \"3-7x\"", true, false, 0 },
 		{ "HTTP_IF_MATCH=\"18446744073709551615-0\"", true, false, 1 },
 		{ "HTTP_IF_MATCH=\"18446744073709551616-0\"", true, false, 0 },
@@ -152,8 +186,11 @@ static void if_match_is_a_list_of_strong_tags(void **state)
 		{ "HTTP_IF_MATCH=\"3-7", false, false, 0 },
 		{ "HTTP_IF_MATCH=*, \"3-7\"", false, false, 0 },
 		{ "HTTP_IF_MATCH=\"3-7\" \"4-1\"", false, false, 0 },
-		{ "HTTP_IF_MATCH=\"1-1\",\"1-2\",\"1-3\",\"1-4\",\"1-5\",\"1-6\",\"1-7\",\"1-8\"", true, false, 8 },
-		{ "HTTP_IF_MATCH=\"1-1\",\"1-2\",\"1-3\",\"1-4\",\"1-5\",\"1-6\",\"1-7\",\"1-8\",\"1-9\"", false, false, 0 },
+		{ "HTTP_IF_MATCH=\"1-1\",\"1-2\",\"1-3\",\"1-4\",\"1-5\",\"1-6\",\"1-7\",\"1-8\"",
+		  true, false, 8 },
+		{ "HTTP_IF_MATCH=\"1-1\",\"1-2\",\"1-3\",\"1-4\",\"1-5\",\"1-6\",\"1-7\",\"1-8\","
+		  "\"1-9\"",
+		  false, false, 0 },
 	};
 
 	(void)state;
@@ -165,8 +202,10 @@ static void if_match_is_a_list_of_strong_tags(void **state)
 
 		if (read != rows[i].read)
 			fail_msg("%s: read is %d", rows[i].value, read);
-		if (read && (!match.present || match.any != rows[i].any || match.len != rows[i].len))
-			fail_msg("%s: present %d, any %d, len %zu", rows[i].value, match.present, match.any, match.len);
+		if (read &&
+		    (!match.present || match.any != rows[i].any || match.len != rows[i].len))
+			fail_msg("%s: present %d, any %d, len %zu", rows[i].value, match.present,
+				 match.any, match.len);
 	}
 }
 
@@ -189,12 +228,20 @@ static void if_match_on_two_lines_is_one_list(void **state)
 
 static void if_none_match_compares_weakly(void **state)
 {
-	static const struct { const char *value; bool holds; } rows[] = {
-		{ "HTTP_IF_NONE_MATCH=\"3-7\"", true },	  { "HTTP_IF_NONE_MATCH=W/\"3-7\"", true },
-		{ "HTTP_IF_NONE_MATCH=*", true },	  { "HTTP_IF_NONE_MATCH=\"x\", W/\"3-7\"", true },
-		{ "HTTP_IF_NONE_MATCH=\"3-8\"", false },  { "HTTP_IF_NONE_MATCH=\"3-77\"", false },
-		{ "HTTP_IF_NONE_MATCH=3-7", false },	  { "HTTP_IF_NONE_MATCH=", false },
-		{ "HTTP_IF_NONE_MATCH=w/\"3-7\"", false }, { "A=b", false },
+	static const struct {
+		const char *value;
+		bool holds;
+	} rows[] = {
+		{ "HTTP_IF_NONE_MATCH=\"3-7\"", true },
+		{ "HTTP_IF_NONE_MATCH=W/\"3-7\"", true },
+		{ "HTTP_IF_NONE_MATCH=*", true },
+		{ "HTTP_IF_NONE_MATCH=\"x\", W/\"3-7\"", true },
+		{ "HTTP_IF_NONE_MATCH=\"3-8\"", false },
+		{ "HTTP_IF_NONE_MATCH=\"3-77\"", false },
+		{ "HTTP_IF_NONE_MATCH=3-7", false },
+		{ "HTTP_IF_NONE_MATCH=", false },
+		{ "HTTP_IF_NONE_MATCH=w/\"3-7\"", false },
+		{ "A=b", false },
 	};
 
 	(void)state;
@@ -209,7 +256,12 @@ static void if_none_match_compares_weakly(void **state)
 
 static void a_query_is_read_strictly(void **state)
 {
-	static const struct { const char *query; bool read; const char *name; const char *limit; } rows[] = {
+	static const struct {
+		const char *query;
+		bool read;
+		const char *name;
+		const char *limit;
+	} rows[] = {
 		{ "name=a&limit=5", true, "a", "5" },
 		{ "limit=5", true, NULL, "5" },
 		{ "", true, NULL, NULL },
@@ -264,9 +316,16 @@ static void a_query_value_has_255_bytes_at_most(void **state)
 
 static void limits_are_1_to_200(void **state)
 {
-	static const struct { const char *query; bool read; uint32_t limit; } rows[] = {
-		{ NULL, true, 50 }, { "l=1", true, 1 }, { "l=200", true, 200 }, { "l=0", false, 0 }, { "l=201", false, 0 },
-		{ "l=-1", false, 0 }, { "l=1.0", false, 0 }, { "l=99999999999999999999", false, 0 }, { "l=0x10", false, 0 },
+	static const struct {
+		const char *query;
+		bool read;
+		uint32_t limit;
+	} rows[] = {
+		{ NULL, true, 50 },	{ "l=1", true, 1 },
+		{ "l=200", true, 200 }, { "l=0", false, 0 },
+		{ "l=201", false, 0 },	{ "l=-1", false, 0 },
+		{ "l=1.0", false, 0 },	{ "l=99999999999999999999", false, 0 },
+		{ "l=0x10", false, 0 },
 	};
 
 	(void)state;
@@ -275,8 +334,10 @@ static void limits_are_1_to_200(void **state)
 		char detail[QUERY_DETAIL_MAX];
 		uint32_t limit;
 
-		assert_true(query_read(rows[i].query, rows[i].query ? strlen(rows[i].query) : 0, members, 1, detail));
-		if (query_limit(&members[0], &limit) != rows[i].read || (rows[i].read && limit != rows[i].limit))
+		assert_true(query_read(rows[i].query, rows[i].query ? strlen(rows[i].query) : 0,
+				       members, 1, detail));
+		if (query_limit(&members[0], &limit) != rows[i].read ||
+		    (rows[i].read && limit != rows[i].limit))
 			fail_msg("%s: %u", rows[i].query, limit);
 	}
 }

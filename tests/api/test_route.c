@@ -42,7 +42,8 @@ static void check(const char *name, const struct ask *what, int status, const ch
 		fail_msg("%s: no problem of type %s: %s", name, type, answer_body());
 }
 
-/* Each row breaks one rule more than the row below it, which breaks the next; the first broken rule decides. */
+/* Each row breaks one rule more than the row below it, which breaks the next; the first broken rule
+ * decides. */
 static void the_first_refusal_is_always_the_same_one(void **state)
 {
 	const struct {
@@ -53,41 +54,128 @@ static void the_first_refusal_is_always_the_same_one(void **state)
 		int status;
 		const char *type;
 	} rows[] = {
-		{ "401 over 404", RC_NOT_FOUND, ROLE_USER, { .method = "POST", .uri = "/v1/nothing" }, 401, "unauthorized" },
-		{ "401 over 405", RC_NOT_FOUND, ROLE_USER, { .method = "PUT", .uri = "/v1/jobs" }, 401, "unauthorized" },
-		{ "401 over 403", RC_NOT_FOUND, ROLE_USER, { .method = "POST", .uri = SETTLE }, 401, "unauthorized" },
-		{ "401 over 413", RC_NOT_FOUND, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .body_state = BODY_TOO_LARGE }, 401, "unauthorized" },
-		{ "401 over no key", RC_NOT_FOUND, ROLE_USER, { .method = "POST", .uri = "/v1/jobs", .body = "x" }, 401,
+		{ "401 over 404",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/nothing" },
+		  401,
 		  "unauthorized" },
-		{ "401 over bad JSON", RC_NOT_FOUND, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "x" }, 401, "unauthorized" },
-		{ "401 over a bad intent", RC_NOT_FOUND, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" }, 401, "unauthorized" },
-		{ "503 where nobody can say who asks", RC_RETRY, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" }, 503, "unavailable" },
-		{ "404 over 403", RC_OK, ROLE_USER, { .method = "POST", .uri = "/v1/attempts/x/settle" }, 404, "not-found" },
-		{ "405 over 403", RC_OK, ROLE_USER, { .method = "PATCH", .uri = SETTLE }, 405, "method-not-allowed" },
-		{ "403 over 413", RC_OK, ROLE_USER, { .method = "POST", .uri = SETTLE, .body_state = BODY_TOO_LARGE }, 403,
+		{ "401 over 405",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "PUT", .uri = "/v1/jobs" },
+		  401,
+		  "unauthorized" },
+		{ "401 over 403",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = SETTLE },
+		  401,
+		  "unauthorized" },
+		{ "401 over 413",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .body_state = BODY_TOO_LARGE },
+		  401,
+		  "unauthorized" },
+		{ "401 over no key",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .body = "x" },
+		  401,
+		  "unauthorized" },
+		{ "401 over bad JSON",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "x" },
+		  401,
+		  "unauthorized" },
+		{ "401 over a bad intent",
+		  RC_NOT_FOUND,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" },
+		  401,
+		  "unauthorized" },
+		{ "503 where nobody can say who asks",
+		  RC_RETRY,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" },
+		  503,
+		  "unavailable" },
+		{ "404 over 403",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/attempts/x/settle" },
+		  404,
+		  "not-found" },
+		{ "405 over 403",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "PATCH", .uri = SETTLE },
+		  405,
+		  "method-not-allowed" },
+		{ "403 over 413",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = SETTLE, .body_state = BODY_TOO_LARGE },
+		  403,
 		  "operator-only" },
-		{ "403 over bad JSON", RC_OK, ROLE_USER, { .method = "POST", .uri = SETTLE, .body = "x" }, 403,
+		{ "403 over bad JSON",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = SETTLE, .body = "x" },
+		  403,
 		  "operator-only" },
-		{ "413 over no key", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .body_state = BODY_TOO_LARGE }, 413, "body-too-large" },
-		{ "no key over 415", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .body = "x", .type = "text/plain" }, 400, "idempotency-key-missing" },
-		{ "a bad key over 415", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "a,b", .body = "x", .type = "text/plain" }, 400,
+		{ "413 over no key",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .body_state = BODY_TOO_LARGE },
+		  413,
+		  "body-too-large" },
+		{ "no key over 415",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .body = "x", .type = "text/plain" },
+		  400,
+		  "idempotency-key-missing" },
+		{ "a bad key over 415",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST",
+		    .uri = "/v1/jobs",
+		    .key = "a,b",
+		    .body = "x",
+		    .type = "text/plain" },
+		  400,
 		  "idempotency-key-invalid" },
-		{ "415 over bad JSON", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "x", .type = "text/plain" }, 415,
+		{ "415 over bad JSON",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST",
+		    .uri = "/v1/jobs",
+		    .key = "k",
+		    .body = "x",
+		    .type = "text/plain" },
+		  415,
 		  "unsupported-media-type" },
-		{ "bad JSON over a bad intent", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}x" }, 400, "invalid-json" },
-		{ "a bad intent over what is stored", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" }, 422, "invalid-job" },
-		{ "and then it is asked for", RC_OK, ROLE_USER,
-		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = GOOD }, 201, NULL },
+		{ "bad JSON over a bad intent",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}x" },
+		  400,
+		  "invalid-json" },
+		{ "a bad intent over what is stored",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = "{}" },
+		  422,
+		  "invalid-job" },
+		{ "and then it is asked for",
+		  RC_OK,
+		  ROLE_USER,
+		  { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = GOOD },
+		  201,
+		  NULL },
 	};
 
 	(void)state;
@@ -103,9 +191,13 @@ static void the_first_refusal_is_always_the_same_one(void **state)
 
 static void an_operators_route_is_closed_to_users(void **state)
 {
-	static const struct { const char *method; const char *uri; } rows[] = {
-		{ "GET", "/v1/attempts" },  { "POST", SETTLE },		     { "GET", "/v1/races" },
-		{ "GET", "/v1/providers" }, { "GET", "/v1/providers/a" },    { "PUT", "/v1/providers/a" },
+	static const struct {
+		const char *method;
+		const char *uri;
+	} rows[] = {
+		{ "GET", "/v1/attempts" },	 { "POST", SETTLE },
+		{ "GET", "/v1/races" },		 { "GET", "/v1/providers" },
+		{ "GET", "/v1/providers/a" },	 { "PUT", "/v1/providers/a" },
 		{ "DELETE", "/v1/providers/a" },
 	};
 
@@ -120,17 +212,32 @@ static void an_operators_route_is_closed_to_users(void **state)
 
 static void nothing_under_v1_is_open(void **state)
 {
-	static const struct { const char *method; const char *uri; } rows[] = {
-		{ "POST", "/v1/jobs" },	       { "GET", "/v1/jobs" },	   { "GET", JOB },
-		{ "POST", JOB "/cancel" },     { "POST", JOB "/attempts" }, { "POST", "/v1/jobs/cancel" },
-		{ "GET", "/v1/attempts" },     { "POST", SETTLE },	   { "GET", "/v1/races" },
-		{ "GET", "/v1/providers" },    { "PUT", "/v1/providers/a" }, { "GET", "/v1" },
-		{ "GET", "/" },		       { "GET", "" },		   { "OPTIONS", "*" },
+	static const struct {
+		const char *method;
+		const char *uri;
+	} rows[] = {
+		{ "POST", "/v1/jobs" },
+		{ "GET", "/v1/jobs" },
+		{ "GET", JOB },
+		{ "POST", JOB "/cancel" },
+		{ "POST", JOB "/attempts" },
+		{ "POST", "/v1/jobs/cancel" },
+		{ "GET", "/v1/attempts" },
+		{ "POST", SETTLE },
+		{ "GET", "/v1/races" },
+		{ "GET", "/v1/providers" },
+		{ "PUT", "/v1/providers/a" },
+		{ "GET", "/v1" },
+		{ "GET", "/" },
+		{ "GET", "" },
+		{ "OPTIONS", "*" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const struct ask what = { .method = rows[i].method, .uri = rows[i].uri, .authorization = "" };
+		const struct ask what = { .method = rows[i].method,
+					  .uri = rows[i].uri,
+					  .authorization = "" };
 
 		check(rows[i].uri, &what, 401, "unauthorized");
 		assert_string_equal(answer_header("WWW-Authenticate"), "Bearer realm=\"onejob\"");
@@ -140,7 +247,11 @@ static void nothing_under_v1_is_open(void **state)
 
 static void another_method_is_405_with_those_that_exist(void **state)
 {
-	static const struct { const char *method; const char *uri; const char *allow; } rows[] = {
+	static const struct {
+		const char *method;
+		const char *uri;
+		const char *allow;
+	} rows[] = {
 		{ "PUT", "/v1/jobs", "POST, GET, HEAD" },
 		{ "POST", JOB, "GET, HEAD" },
 		{ "get", JOB, "GET, HEAD" },
@@ -156,7 +267,8 @@ static void another_method_is_405_with_those_that_exist(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const struct ask what = { .method = rows[i].method, .uri = rows[i].uri };
 
-		check(rows[i].uri, &what, 405, strcmp(rows[i].method, "HEAD") == 0 ? NULL : "method-not-allowed");
+		check(rows[i].uri, &what, 405,
+		      strcmp(rows[i].method, "HEAD") == 0 ? NULL : "method-not-allowed");
 		assert_string_equal(answer_header("Allow"), rows[i].allow);
 	}
 }
@@ -164,10 +276,23 @@ static void another_method_is_405_with_those_that_exist(void **state)
 static void d07_a_path_is_compared_as_it_was_sent(void **state)
 {
 	static const char *const uris[] = {
-		"/v1/jobs/a%2Fb", "//v1/jobs/" FAKE_JOB, "/v1//jobs/" FAKE_JOB, "/v1/jobs//" FAKE_JOB,
-		"/v1/jobs/%30" "1940000-0000-7000-8000-000000000001", JOB "%00", JOB "/", JOB "x", "/v1/jobs/", "/v1/jobs/..",
-		"/v1/jobs/" FAKE_JOB "/cancel/", "/V1/jobs/" FAKE_JOB, "/v1/jobs/01940000-0000-7000-8000-00000000000",
-		"v1/jobs", "/v1/jobs;a=b", JOB "#x",
+		"/v1/jobs/a%2Fb",
+		"//v1/jobs/" FAKE_JOB,
+		"/v1//jobs/" FAKE_JOB,
+		"/v1/jobs//" FAKE_JOB,
+		"/v1/jobs/%30"
+		"1940000-0000-7000-8000-000000000001",
+		JOB "%00",
+		JOB "/",
+		JOB "x",
+		"/v1/jobs/",
+		"/v1/jobs/..",
+		"/v1/jobs/" FAKE_JOB "/cancel/",
+		"/V1/jobs/" FAKE_JOB,
+		"/v1/jobs/01940000-0000-7000-8000-00000000000",
+		"v1/jobs",
+		"/v1/jobs;a=b",
+		JOB "#x",
 	};
 
 	(void)state;
@@ -214,7 +339,11 @@ static void a_request_without_a_meaning_for_a_body_takes_none(void **state)
 
 static void a_body_that_was_cut_is_refused(void **state)
 {
-	const struct ask what = { .method = "POST", .uri = "/v1/jobs", .key = "k", .body = GOOD, .body_state = BODY_CUT };
+	const struct ask what = { .method = "POST",
+				  .uri = "/v1/jobs",
+				  .key = "k",
+				  .body = GOOD,
+				  .body_state = BODY_CUT };
 	const struct ask empty = { .method = "POST", .uri = JOB "/cancel", .body_state = BODY_CUT };
 
 	(void)state;
@@ -225,11 +354,13 @@ static void a_body_that_was_cut_is_refused(void **state)
 
 static void every_answer_carries_a_request_id_and_is_not_stored(void **state)
 {
-	static const char *const uris[] = { "/v1/jobs", "/v1/nothing", JOB, "/healthz", "/problems" };
+	static const char *const uris[] = { "/v1/jobs", "/v1/nothing", JOB, "/healthz",
+					    "/problems" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
-		const struct ask given = { .uri = uris[i], .more = { "ONEJOB_REQUEST_ID=abc-123" } };
+		const struct ask given = { .uri = uris[i],
+					   .more = { "ONEJOB_REQUEST_ID=abc-123" } };
 		const struct ask made = { .uri = uris[i], .more = { "ONEJOB_REQUEST_ID=a b" } };
 
 		ask(&given);
@@ -258,7 +389,8 @@ static void every_problem_has_its_page(void **state)
 		assert_true(answer_has(line));
 		assert_true(answer_has(row->page));
 	}
-	check("an unknown one", &(const struct ask){ .uri = "/problems/none", .authorization = "" }, 404, "not-found");
+	check("an unknown one", &(const struct ask){ .uri = "/problems/none", .authorization = "" },
+	      404, "not-found");
 }
 
 static void health_needs_no_token(void **state)

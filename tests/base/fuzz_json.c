@@ -66,7 +66,7 @@ static void check_accepted(const char *text, size_t len, const struct json_doc *
 	need(form.len <= 2 * (size_t)json_root(doc)->raw_len);
 	check_canon(doc, &form);
 	json_to_i64(json_root(doc)->child, INT64_MIN, INT64_MAX, &number);
-	json_at(json_root(doc), text, len);	/* as good a pointer as any */
+	json_at(json_root(doc), text, len); /* as good a pointer as any */
 	text_release(&form);
 	text_release(&form_twin);
 	json_free(twin);

@@ -1,8 +1,8 @@
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -14,8 +14,14 @@ static void the_vectors_of_the_standard_go_both_ways(void **state)
 	static const struct {
 		const char *bytes, *text;
 	} rows[] = {
-		{ "", "" },		{ "f", "Zg==" },	 { "fo", "Zm8=" },	 { "foo", "Zm9v" },
-		{ "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" }, { "\xfb\xff\xbf", "+/+/" },
+		{ "", "" },
+		{ "f", "Zg==" },
+		{ "fo", "Zm8=" },
+		{ "foo", "Zm9v" },
+		{ "foob", "Zm9vYg==" },
+		{ "fooba", "Zm9vYmE=" },
+		{ "foobar", "Zm9vYmFy" },
+		{ "\xfb\xff\xbf", "+/+/" },
 	};
 
 	(void)state;
@@ -25,7 +31,8 @@ static void the_vectors_of_the_standard_go_both_ways(void **state)
 
 		assert_string_equal(base64_encode(rows[i].bytes, want, text), rows[i].text);
 		assert_int_equal(strlen(text), BASE64_LEN(want));
-		if (!base64_decode(text, strlen(text), bytes, want, &len) || len != want || memcmp(bytes, rows[i].bytes, len) != 0)
+		if (!base64_decode(text, strlen(text), bytes, want, &len) || len != want ||
+		    memcmp(bytes, rows[i].bytes, len) != 0)
 			fail_msg("%s", rows[i].text);
 	}
 }
@@ -33,8 +40,8 @@ static void the_vectors_of_the_standard_go_both_ways(void **state)
 static void what_encoding_never_makes_is_refused(void **state)
 {
 	static const char *const rows[] = {
-		"Zg", "Zg=", "Zg===", "Z===", "====", "Zh==", "Zm9=", "Zm9v\n", "Zm 9", "Zg==Zg==", "Zm8=Zm9v", "-_-_", "Zm9vYg=a",
-		"Zm9\x80", "Zm=v",
+		"Zg",	"Zg=",	    "Zg===",	"Z===", "====",	    "Zh==",    "Zm9=", "Zm9v\n",
+		"Zm 9", "Zg==Zg==", "Zm8=Zm9v", "-_-_", "Zm9vYg=a", "Zm9\x80", "Zm=v",
 	};
 
 	(void)state;

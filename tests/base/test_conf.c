@@ -1,9 +1,9 @@
 /* test_conf.c: what a setting may be, and what is said when it may not. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
 
 static const char *const names[] = {
-	"ONEJOB_MAX_BODY", "ONEJOB_TRUST_OWNER", "ONEJOB_IN_FLIGHT", "ONEJOB_LEASE_SECONDS",
-	"ONEJOB_POLL_MS", "ONEJOB_GRACE_SECONDS", "ONEJOB_DEFAULTS_FILE", "ONEJOB_API_SOCKET",
+	"ONEJOB_MAX_BODY", "ONEJOB_TRUST_OWNER",   "ONEJOB_IN_FLIGHT",	   "ONEJOB_LEASE_SECONDS",
+	"ONEJOB_POLL_MS",  "ONEJOB_GRACE_SECONDS", "ONEJOB_DEFAULTS_FILE", "ONEJOB_API_SOCKET",
 };
 
 static int clear(void **state)
@@ -63,7 +63,11 @@ static void without_settings_the_defaults_hold(void **state)
 
 static void bounds_are_taken_and_what_lies_past_them_refused(void **state)
 {
-	static const struct { const char *name; size_t offset; uint32_t min, max; } rows[] = {
+	static const struct {
+		const char *name;
+		size_t offset;
+		uint32_t min, max;
+	} rows[] = {
 		{ "ONEJOB_MAX_BODY", offsetof(struct conf, max_body_bytes), 1024, 67108864 },
 		{ "ONEJOB_TRUST_OWNER", offsetof(struct conf, trust_owner), 0, 1 },
 		{ "ONEJOB_IN_FLIGHT", offsetof(struct conf, in_flight_max), 1, 10000 },
@@ -97,8 +101,18 @@ static void bounds_are_taken_and_what_lies_past_them_refused(void **state)
 static void what_is_no_number_is_refused_by_name_value_and_bounds(void **state)
 {
 	static const char *const values[] = {
-		"5m", "", " 50", "50 ", "+50", "-50", "5e1", "50.0", "0x32", "4294967346",
-		"18446744073709551666", "fifty",
+		"5m",
+		"",
+		" 50",
+		"50 ",
+		"+50",
+		"-50",
+		"5e1",
+		"50.0",
+		"0x32",
+		"4294967346",
+		"18446744073709551666",
+		"fifty",
 	};
 
 	(void)state;
@@ -134,7 +148,10 @@ static void every_flaw_is_named_at_once(void **state)
 
 static void the_defaults_file_must_be_an_absolute_path(void **state)
 {
-	static const struct { const char *value; enum rc want; } rows[] = {
+	static const struct {
+		const char *value;
+		enum rc want;
+	} rows[] = {
 		{ "/etc/onejob/my.cnf", RC_OK },
 		{ "", RC_INVALID },
 		{ "my.cnf", RC_INVALID },

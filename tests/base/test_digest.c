@@ -1,9 +1,9 @@
 /* test_digest.c: libcrypto's answers by the standards' own examples. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -25,7 +25,9 @@ static void check_hex(const unsigned char digest[SHA256_BYTES], const char *want
 
 static void sha256_gives_the_examples_of_fips_180(void **state)
 {
-	static const struct { const char *bytes, *want; } rows[] = {
+	static const struct {
+		const char *bytes, *want;
+	} rows[] = {
 		{ "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
 		{ "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
 		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",

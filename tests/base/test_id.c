@@ -1,9 +1,9 @@
 /* test_id.c: UUIDv7 (RFC 9562) and its text. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -14,8 +14,8 @@
 static void an_id_is_the_example_of_rfc_9562(void **state)
 {
 	/* Appendix A.6: 2022-02-22T19:22:22.000Z, rand_a 0xCC3, rand_b 0x18C4DC0C0C07398F */
-	static const unsigned char random[ID_RANDOM_BYTES] = { 0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c,
-							       0x0c, 0x07, 0x39, 0x8f };
+	static const unsigned char random[ID_RANDOM_BYTES] = { 0x0c, 0xc3, 0x18, 0xc4, 0xdc,
+							       0x0c, 0x0c, 0x07, 0x39, 0x8f };
 	char text[ID_TEXT_LEN + 1];
 
 	(void)state;
@@ -54,7 +54,10 @@ static void ids_sort_by_time(void **state)
 
 static void only_the_usual_text_is_an_id(void **state)
 {
-	static const struct { const char *text; bool ok; } rows[] = {
+	static const struct {
+		const char *text;
+		bool ok;
+	} rows[] = {
 		{ "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", true },
 		{ "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", true },
 		{ "017f22e2-79b0-4cc3-98c4-dc0c0c07398f", true },

@@ -1,10 +1,10 @@
 /* test_json.c: the scanner's refusals with their offsets, the tree, and equality with its canonical
  * bytes. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,14 +206,10 @@ static void a10_nul_in_strings_and_names_counts_over_the_full_length(void **stat
 static void a11_a_lone_surrogate_is_refused_where_it_turns_lone(void **state)
 {
 	static const struct refusal rows[] = {
-		{ TEXT("{\"s\":\"\\ud800\"}"), 12 },
-		{ TEXT("\"\\udc00\""), 4 },
-		{ TEXT("\"\\uDfff\""), 4 },
-		{ TEXT("\"\\ud800\\u0041\""), 9 },
-		{ TEXT("\"\\ud800\\ud800\""), 10 },
-		{ TEXT("\"\\ud800x\""), 7 },
-		{ TEXT("\"\\ud800\\n\""), 8 },
-		{ TEXT("\"\\ud83d\\ude00\\ude00\""), 16 },
+		{ TEXT("{\"s\":\"\\ud800\"}"), 12 }, { TEXT("\"\\udc00\""), 4 },
+		{ TEXT("\"\\uDfff\""), 4 },	     { TEXT("\"\\ud800\\u0041\""), 9 },
+		{ TEXT("\"\\ud800\\ud800\""), 10 },  { TEXT("\"\\ud800x\""), 7 },
+		{ TEXT("\"\\ud800\\n\""), 8 },	     { TEXT("\"\\ud83d\\ude00\\ude00\""), 16 },
 		{ TEXT("{\"\\ud800\":1}"), 8 },
 	};
 
@@ -319,7 +315,9 @@ static void a14_what_others_accept_beyond_json_is_refused(void **state)
 		{ TEXT("truE"), 3 },
 		{ TEXT("\xef\xbb\xbf{}"), 0 },
 		{ TEXT("[1]\v"), 3 },
-		{ TEXT("\xc2\xa0" "1"), 0 },
+		{ TEXT("\xc2\xa0"
+		       "1"),
+		  0 },
 		{ TEXT("\"\\x41\""), 2 },
 		{ TEXT("\"\\'\""), 2 },
 		{ TEXT("\"\\U0041\""), 2 },
@@ -378,7 +376,7 @@ static void a16_raw_utf8_and_escapes_are_the_same_text(void **state)
 	static const struct pair rows[] = {
 		{ "{\"name\":\"J\u00fcrgen \u20ac \u65e5\u672c \U0001F600\"}",
 		  "{\"name\":\"J\\u00fcrgen \\u20AC \\u65e5\\u672c \\ud83d\\ude00\"}", true },
-		{ "\"\u00e9\"", "\"e\u0301\"", false },	/* no normalization */
+		{ "\"\u00e9\"", "\"e\u0301\"", false }, /* no normalization */
 	};
 
 	(void)state;
@@ -399,11 +397,11 @@ static void utf8_that_is_not_well_formed_is_refused_at_the_first_bad_byte(void *
 		{ TEXT("\"\xc1\xbf\""), 1 },
 		{ TEXT("\"\xc3\""), 2 },
 		{ TEXT("\"\xc3\x28\""), 2 },
-		{ TEXT("\"\xe0\x9f\xbf\""), 2 },	/* overlong */
-		{ TEXT("\"\xed\xa0\x80\""), 2 },	/* surrogate */
+		{ TEXT("\"\xe0\x9f\xbf\""), 2 }, /* overlong */
+		{ TEXT("\"\xed\xa0\x80\""), 2 }, /* surrogate */
 		{ TEXT("\"\xe2\x82\""), 3 },
-		{ TEXT("\"\xf0\x8f\xbf\xbf\""), 2 },	/* overlong */
-		{ TEXT("\"\xf4\x90\x80\x80\""), 2 },	/* past U+10FFFF */
+		{ TEXT("\"\xf0\x8f\xbf\xbf\""), 2 }, /* overlong */
+		{ TEXT("\"\xf4\x90\x80\x80\""), 2 }, /* past U+10FFFF */
 		{ TEXT("\"\xf5\x80\x80\x80\""), 1 },
 		{ TEXT("\"\xff\""), 1 },
 		{ TEXT("\"\xf0\x9f\x98\x22"), 4 },

@@ -2,11 +2,11 @@
  * small change, two.
  *
  * ONEJOB_TEST_SEED repeats a run that failed; the seed of every failure is printed. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct tree {
 	uint32_t points[STRING_MAX];
 	size_t point_count;
 	struct tree *children[CHILDREN_MAX];
-	struct tree *names[CHILDREN_MAX];	/* JSON_STRING trees, no two alike */
+	struct tree *names[CHILDREN_MAX]; /* JSON_STRING trees, no two alike */
 	size_t count;
 };
 
@@ -55,13 +55,13 @@ static size_t below(size_t bound)
 static uint32_t random_point(void)
 {
 	static const uint32_t edges[] = {
-		0, 1, 0x1f, '"', '\\', '/', '\n', 0x7f, 0x80, 0x7ff, 0x800,
-		0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff,
+		0,     1,     0x1f,   '"',    '\\',   '/',    '\n',    0x7f,	 0x80,
+		0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff,
 	};
 	uint32_t point;
 
 	switch (below(3)) {
-	case 0: return (uint32_t)('a' + below(4));	/* few, so that names share beginnings */
+	case 0: return (uint32_t)('a' + below(4)); /* few, so that names share beginnings */
 	case 1: return edges[below(sizeof edges / sizeof edges[0])];
 	}
 	do
@@ -100,7 +100,7 @@ static struct tree *random_number(void)
 	tree->negative = below(2);
 	tree->exponent = (int)below(60) - 30;
 	if (below(8) == 0)
-		*tree = (struct tree){ .type = JSON_NUMBER };	/* zero: no digits */
+		*tree = (struct tree){ .type = JSON_NUMBER }; /* zero: no digits */
 	return tree;
 }
 
@@ -209,9 +209,9 @@ static void write_number(struct text *out, const struct tree *tree)
 	exponent -= (int)back;
 	if (len == 0)
 		len = 1;
-	size_t whole = 1 + below(len);	/* digits before the point */
+	size_t whole = 1 + below(len); /* digits before the point */
 	const char *begin = digits;
-	while (whole > 1 && *begin == '0') {	/* JSON allows no needless zero in front */
+	while (whole > 1 && *begin == '0') { /* JSON allows no needless zero in front */
 		begin++;
 		whole--;
 		len--;
@@ -226,7 +226,9 @@ static void write_number(struct text *out, const struct tree *tree)
 	exponent += (int)(len - whole);
 	if (exponent != 0 || below(2))
 		text_addf(out, "%c%s%s%d", below(2) ? 'e' : 'E',
-			  exponent < 0 ? "-" : below(2) ? "+" : "",
+			  exponent < 0 ? "-"
+			  : below(2)   ? "+"
+				       : "",
 			  below(4) ? "" : "000000000000000000", abs(exponent));
 }
 
@@ -270,8 +272,7 @@ static void write_tree(struct text *out, const struct tree *tree)
 		write_space(out);
 		text_add_str(out, tree->type == JSON_ARRAY ? "]" : "}");
 		break;
-	case JSON__MAX:
-		fail();
+	case JSON__MAX: fail();
 	}
 	write_space(out);
 }
@@ -296,7 +297,7 @@ static void change_number(struct tree *tree)
 	} else if (below(2)) {
 		tree->exponent += below(2) ? 1 : -1;
 	} else {
-		char *digit = &tree->digits[below(len)];	/* 1 to 9, and another one */
+		char *digit = &tree->digits[below(len)]; /* 1 to 9, and another one */
 		*digit = *digit == '9' ? '1' : (char)(*digit + 1);
 	}
 }
@@ -322,7 +323,7 @@ static void change(struct tree *tree, size_t *index_io)
 			change(tree->children[i], index_io);
 		return;
 	}
-	*index_io = SIZE_MAX;	/* done */
+	*index_io = SIZE_MAX; /* done */
 	switch (tree->type) {
 	case JSON_NULL: tree->type = JSON_FALSE; break;
 	case JSON_FALSE: tree->type = JSON_TRUE; break;

@@ -1,10 +1,10 @@
 /* test_json_suite.c: JSONTestSuite (nst/JSONTestSuite, MIT, see its LICENSE beside it), every file
  * of it. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <stdio.h>
@@ -133,7 +133,10 @@ static void no_i_file_does_harm(void **state)
  * text are not. */
 static void the_open_questions_have_these_answers(void **state)
 {
-	static const struct { const char *name; enum rc want; } rows[] = {
+	static const struct {
+		const char *name;
+		enum rc want;
+	} rows[] = {
 		{ "i_number_double_huge_neg_exp.json", RC_OK },
 		{ "i_number_huge_exp.json", RC_INVALID }, /* an exponent of more than 18 digits */
 		{ "i_number_neg_int_huge_exp.json", RC_OK },

@@ -1,9 +1,9 @@
 /* test_json_tree.c: finding and reading what is in a tree, and its canonical bytes. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,9 @@ static char *canon_of(const struct json_doc *doc)
 
 static void canonical_form_is_what_the_header_says(void **state)
 {
-	static const struct { const char *text, *canon; } rows[] = {
+	static const struct {
+		const char *text, *canon;
+	} rows[] = {
 		{ " { } ", "{}" },
 		{ "[ 1 , 2.50, -1.50, 1000, 0.001, -0.0 ]", "[1,25e-1,-15e-1,1e3,1e-3,0]" },
 		{ "1e999999999999999999", "1e999999999999999999" },
@@ -96,7 +98,9 @@ static void pointers_follow_rfc_6901(void **state)
 	static const char text[] =
 		"{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,\"e^f\":3,\"g|h\":4,"
 		"\"i\\\\j\":5,\"k\\\"l\":6,\" \":7,\"m~n\":8,\"~1\":9,\"0\":{\"-\":10}}";
-	static const struct { const char *pointer, *raw; } rows[] = {
+	static const struct {
+		const char *pointer, *raw;
+	} rows[] = {
 		{ "", text },
 		{ "/foo", "[\"bar\",\"baz\"]" },
 		{ "/foo/0", "\"bar\"" },
@@ -149,7 +153,11 @@ static void pointers_follow_rfc_6901(void **state)
 
 static void integers_are_read_in_any_spelling_and_never_rounded(void **state)
 {
-	static const struct { const char *text; bool ok; int64_t want; } rows[] = {
+	static const struct {
+		const char *text;
+		bool ok;
+		int64_t want;
+	} rows[] = {
 		{ "5", true, 5 },
 		{ "5.0", true, 5 },
 		{ "50e-1", true, 5 },
@@ -214,10 +222,30 @@ static struct json_decimal decimal_of(const char *text, struct json_doc **doc_ou
 static void numbers_sort_as_exact_decimals(void **state)
 {
 	static const char *const rising[] = {
-		"-1e999999999999999999", "-18446744073709551617", "-18446744073709551616", "-10.01",
-		"-10", "-9.99", "-1e-999999999999999999", "-0", "1e-999999999999999999", "0.001",
-		"0.00100000001", "0.01", "1", "1.5", "1.50000000000000000000001", "2", "9.99", "10",
-		"10.01", "123", "123.4", "1.24e2", "9007199254740992", "9007199254740993",
+		"-1e999999999999999999",
+		"-18446744073709551617",
+		"-18446744073709551616",
+		"-10.01",
+		"-10",
+		"-9.99",
+		"-1e-999999999999999999",
+		"-0",
+		"1e-999999999999999999",
+		"0.001",
+		"0.00100000001",
+		"0.01",
+		"1",
+		"1.5",
+		"1.50000000000000000000001",
+		"2",
+		"9.99",
+		"10",
+		"10.01",
+		"123",
+		"123.4",
+		"1.24e2",
+		"9007199254740992",
+		"9007199254740993",
 		"1e999999999999999999",
 	};
 

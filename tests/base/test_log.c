@@ -1,9 +1,9 @@
 /* test_log.c: a line as it is written, whatever its arguments hold. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdbool.h>
@@ -77,12 +77,16 @@ static void a_line_is_time_level_program_event_and_pairs(void **state)
 
 static void no_argument_can_forge_a_line_or_drive_a_terminal(void **state)
 {
-	static const struct { const char *value, *want; } rows[] = {
+	static const struct {
+		const char *value, *want;
+	} rows[] = {
 		{ "x\n2026-12-01T22:40:47.123456Z info onejob-api race",
 		  "x\\x0a2026-12-01T22:40:47.123456Z info onejob-api race" },
 		{ "\r\t\x1b[2J\x7f", "\\x0d\\x09\\x1b[2J\\x7f" },
 		{ "\u00fc\u20ac\U0001F600", "\u00fc\u20ac\U0001F600" },
-		{ "\xc2\x9b" "2J", "\\xc2\\x9b2J" },	/* a C1 control, well-formed as it is */
+		{ "\xc2\x9b"
+		  "2J",
+		  "\\xc2\\x9b2J" }, /* a C1 control, well-formed as it is */
 		{ "\xff\xc3(\xed\xa0\x80", "\\xff\\xc3(\\xed\\xa0\\x80" },
 		{ "\xe2\x82", "\\xe2\\x82" },
 		{ "back\\slash", "back\\slash" },
@@ -99,11 +103,11 @@ static void no_argument_can_forge_a_line_or_drive_a_terminal(void **state)
 
 static void a_line_that_is_too_long_is_cut_between_characters(void **state)
 {
-	static const struct { const char *unit, *shown; } rows[] = {
-		{ "x", "x" },
-		{ "\n", "\\x0a" },
-		{ "\u00fc", "\u00fc" },
-		{ "\U0001F600", "\U0001F600" },
+	static const struct {
+		const char *unit, *shown;
+	} rows[] = {
+		{ "x", "x" },		{ "\n", "\\x0a" },
+		{ "\u00fc", "\u00fc" }, { "\U0001F600", "\U0001F600" },
 		{ "\xff", "\\xff" },
 	};
 

@@ -1,9 +1,9 @@
 /* test_text.c: the growing buffer, its cap, and JSON's escapes. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void an_addition_past_the_cap_fails_whole_and_for_good(void **state)
 	text_addf(&text, "%s", "456");
 	assert_false(text_ok(&text));
 	assert_string_equal(text.bytes, "123");
-	text_add(&text, "4", 1);	/* would fit, but something is missing already */
+	text_add(&text, "4", 1); /* would fit, but something is missing already */
 	assert_string_equal(text.bytes, "123");
 	assert_null(text_take(&text));
 	assert_int_equal(text.len, 0);
@@ -106,7 +106,11 @@ static void taking_hands_the_bytes_over_and_leaves_nothing(void **state)
 
 static void json_strings_escape_what_must_be_and_nothing_else(void **state)
 {
-	static const struct { const char *bytes; size_t len; const char *want; } rows[] = {
+	static const struct {
+		const char *bytes;
+		size_t len;
+		const char *want;
+	} rows[] = {
 		{ "", 0, "\"\"" },
 		{ NULL, 0, "\"\"" },
 		{ "plain /text", 11, "\"plain /text\"" },
@@ -114,7 +118,11 @@ static void json_strings_escape_what_must_be_and_nothing_else(void **state)
 		{ "a\0b\x1f\x7f", 5, "\"a\\u0000b\\u001f\x7f\"" },
 		{ "\u00fc\u20ac\U0001F600", 9, "\"\u00fc\u20ac\U0001F600\"" },
 		{ "\u2028", 3, "\"\u2028\"" },
-		{ "a\xff" "b", 3, "\"a\uFFFD" "b\"" },
+		{ "a\xff"
+		  "b",
+		  3,
+		  "\"a\uFFFD"
+		  "b\"" },
 		{ "\xc3", 1, "\"\uFFFD\"" },
 		{ "\xed\xa0\x80", 3, "\"\uFFFD\uFFFD\uFFFD\"" },
 		{ "\xe2\x82\"", 3, "\"\uFFFD\uFFFD\\\"\"" },
@@ -136,7 +144,9 @@ static void json_strings_escape_what_must_be_and_nothing_else(void **state)
  * way. */
 static size_t length_by_definition(const unsigned char *at)
 {
-	static const struct { unsigned int mask, lead, least; } forms[] = {
+	static const struct {
+		unsigned int mask, lead, least;
+	} forms[] = {
 		{ 0x80, 0x00, 0 },
 		{ 0xe0, 0xc0, 0x80 },
 		{ 0xf0, 0xe0, 0x800 },

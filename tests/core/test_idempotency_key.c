@@ -11,19 +11,23 @@
 
 struct row {
 	const char *value;
-	const char *key;	/* NULL: refused */
+	const char *key; /* NULL: refused */
 };
 
 static void check(const struct row *rows, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		struct idempotency_key key;
-		const char *flaw = idempotency_key_parse(rows[i].value, strlen(rows[i].value), &key);
+		const char *flaw =
+			idempotency_key_parse(rows[i].value, strlen(rows[i].value), &key);
 
 		if (!flaw != !!rows[i].key)
-			fail_msg("<%s>: %s", rows[i].value, flaw ? flaw : "taken, though it can't be a key");
-		if (!flaw && (key.len != strlen(rows[i].key) || memcmp(key.bytes, rows[i].key, key.len) != 0))
-			fail_msg("<%s>: got <%.*s>, want <%s>", rows[i].value, (int)key.len, key.bytes, rows[i].key);
+			fail_msg("<%s>: %s", rows[i].value,
+				 flaw ? flaw : "taken, though it can't be a key");
+		if (!flaw && (key.len != strlen(rows[i].key) ||
+			      memcmp(key.bytes, rows[i].key, key.len) != 0))
+			fail_msg("<%s>: got <%.*s>, want <%s>", rows[i].value, (int)key.len,
+				 key.bytes, rows[i].key);
 	}
 }
 
@@ -32,13 +36,9 @@ static void check(const struct row *rows, size_t len)
 static void a01_a_blank_at_the_end_makes_another_key(void **state)
 {
 	static const struct row rows[] = {
-		{ "\"k1\"", "k1" },
-		{ "\"k1 \"", "k1 " },
-		{ "\" k1\"", " k1" },
-		{ "k1 ", "k1" },	/* outside the quotes it belongs to the line, not to the value */
-		{ " \t k1\t", "k1" },
-		{ " \"k1\" ", "k1" },
-		{ "\" \"", " " },
+		{ "\"k1\"", "k1" },   { "\"k1 \"", "k1 " }, { "\" k1\"", " k1" },
+		{ "k1 ", "k1" }, /* outside the quotes it belongs to the line, not to the value */
+		{ " \t k1\t", "k1" }, { " \"k1\" ", "k1" }, { "\" \"", " " },
 	};
 
 	(void)state;
@@ -69,7 +69,7 @@ static void a03_a_key_has_255_bytes_at_most(void **state)
 	quoted[0] = '"';
 	for (size_t i = 0; i < 256; i++)
 		memcpy(quoted + 1 + 2 * i, "\\\"", 2);
-	quoted[511] = '"';	/* 255 escaped quotes: they count once each */
+	quoted[511] = '"'; /* 255 escaped quotes: they count once each */
 	assert_null(idempotency_key_parse(quoted, 512, &key));
 	assert_int_equal(key.len, 255);
 	quoted[511] = '\\';
@@ -79,7 +79,9 @@ static void a03_a_key_has_255_bytes_at_most(void **state)
 
 static void a04_an_empty_or_blank_key_is_refused(void **state)
 {
-	static const struct row rows[] = { { "", NULL }, { " ", NULL }, { "   \t", NULL }, { "\"\"", NULL } };
+	static const struct row rows[] = {
+		{ "", NULL }, { " ", NULL }, { "   \t", NULL }, { "\"\"", NULL }
+	};
 
 	(void)state;
 	CHECK(rows);
@@ -88,11 +90,8 @@ static void a04_an_empty_or_blank_key_is_refused(void **state)
 static void a05_both_forms_name_the_same_key(void **state)
 {
 	static const struct row rows[] = {
-		{ "\"k-1\"", "k-1" },
-		{ "k-1", "k-1" },
-		{ "\"a\\\"b\\\\c\"", "a\"b\\c" },
-		{ "\"a,b\"", "a,b" },
-		{ "a\\b", "a\\b" },
+		{ "\"k-1\"", "k-1" }, { "k-1", "k-1" },	  { "\"a\\\"b\\\\c\"", "a\"b\\c" },
+		{ "\"a,b\"", "a,b" }, { "a\\b", "a\\b" },
 	};
 
 	(void)state;
@@ -102,9 +101,9 @@ static void a05_both_forms_name_the_same_key(void **state)
 static void nothing_follows_a_quoted_key(void **state)
 {
 	static const struct row rows[] = {
-		{ "\"a\"b", NULL },	 { "\"a\";p=1", NULL }, { "\"a\", \"b\"", NULL }, { "\"a", NULL },
-		{ "\"a\\\"", NULL },	 { "\"a\\n\"", NULL },	{ "\"a\\", NULL },	  { "\"\"\"", NULL },
-		{ "\"a\" \"b\"", NULL },
+		{ "\"a\"b", NULL }, { "\"a\";p=1", NULL }, { "\"a\", \"b\"", NULL },
+		{ "\"a", NULL },    { "\"a\\\"", NULL },   { "\"a\\n\"", NULL },
+		{ "\"a\\", NULL },  { "\"\"\"", NULL },	   { "\"a\" \"b\"", NULL },
 	};
 
 	(void)state;
@@ -114,9 +113,17 @@ static void nothing_follows_a_quoted_key(void **state)
 static void only_printable_ascii_is_taken(void **state)
 {
 	static const struct row rows[] = {
-		{ "a,b", NULL },	 { "a b", NULL },	 { "a\"b", NULL },	 { "a\x01", NULL },
-		{ "a\x7f", NULL },	 { "k\xc3\xa9y", NULL }, { "\"k\xc3\xa9y\"", NULL }, { "\"a\tb\"", NULL },
-		{ "\"a\x7f\"", NULL },	 { "a\tb", NULL },	 { "!~", "!~" },
+		{ "a,b", NULL },
+		{ "a b", NULL },
+		{ "a\"b", NULL },
+		{ "a\x01", NULL },
+		{ "a\x7f", NULL },
+		{ "k\xc3\xa9y", NULL },
+		{ "\"k\xc3\xa9y\"", NULL },
+		{ "\"a\tb\"", NULL },
+		{ "\"a\x7f\"", NULL },
+		{ "a\tb", NULL },
+		{ "!~", "!~" },
 	};
 	struct idempotency_key key;
 

@@ -1,4 +1,5 @@
-/* test_intent.c: which bodies are intents, which are the same one, and what is said about the others. */
+/* test_intent.c: which bodies are intents, which are the same one, and what is said about the
+ * others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +87,8 @@ static void check_inputs(const struct pair *rows, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (same_input(rows[i].a, rows[i].b) != rows[i].same)
-			fail_msg("%s and %s are %s intent", rows[i].a, rows[i].b, rows[i].same ? "one" : "not one");
+			fail_msg("%s and %s are %s intent", rows[i].a, rows[i].b,
+				 rows[i].same ? "one" : "not one");
 }
 
 #define CHECK_INPUTS(rows) check_inputs(rows, sizeof(rows) / sizeof(rows)[0])
@@ -94,8 +96,10 @@ static void check_inputs(const struct pair *rows, size_t len)
 static void a07_order_white_space_and_escapes_do_not_count(void **state)
 {
 	static const struct pair rows[] = {
-		{ "{\"a\":1,\"b\":[1,2],\"c\":\"A/B\"}", "{ \"c\":\"\\u0041\\/B\", \"b\":[1,2], \"a\":1 }", true },
-		{ "{\"a\":1,\"b\":[1,2],\"c\":\"A/B\"}", "{ \"c\":\"\\u0041\\/B\", \"b\":[2,1], \"a\":1 }", false },
+		{ "{\"a\":1,\"b\":[1,2],\"c\":\"A/B\"}",
+		  "{ \"c\":\"\\u0041\\/B\", \"b\":[1,2], \"a\":1 }", true },
+		{ "{\"a\":1,\"b\":[1,2],\"c\":\"A/B\"}",
+		  "{ \"c\":\"\\u0041\\/B\", \"b\":[2,1], \"a\":1 }", false },
 	};
 
 	(void)state;
@@ -125,12 +129,9 @@ static void a08_integers_past_64_bits_stay_apart(void **state)
 static void a09_numbers_are_compared_as_exact_decimals(void **state)
 {
 	static const struct pair rows[] = {
-		{ "{\"n\":1}", "{\"n\":1.0}", true },
-		{ "{\"n\":1}", "{\"n\":1e0}", true },
-		{ "{\"n\":[1.50]}", "{\"n\":[15e-1]}", true },
-		{ "{\"n\":0}", "{\"n\":-0}", true },
-		{ "{\"n\":1}", "{\"n\":\"1\"}", false },
-		{ "{\"n\":1}", "{\"n\":-1}", false },
+		{ "{\"n\":1}", "{\"n\":1.0}", true },	       { "{\"n\":1}", "{\"n\":1e0}", true },
+		{ "{\"n\":[1.50]}", "{\"n\":[15e-1]}", true }, { "{\"n\":0}", "{\"n\":-0}", true },
+		{ "{\"n\":1}", "{\"n\":\"1\"}", false },       { "{\"n\":1}", "{\"n\":-1}", false },
 	};
 
 	(void)state;
@@ -170,7 +171,8 @@ static void a14_a_body_that_is_no_object_is_refused(void **state)
 	for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
 		struct got got = read_body(bodies[i]);
 
-		if (got.rc != RC_INVALID || got.flaws.len != 1 || strcmp(got.flaws.list[0].pointer, "") != 0)
+		if (got.rc != RC_INVALID || got.flaws.len != 1 ||
+		    strcmp(got.flaws.list[0].pointer, "") != 0)
 			fail_msg("%s: rc %d, %zu flaws", bodies[i], got.rc, got.flaws.len);
 		drop(&got);
 	}
@@ -194,8 +196,10 @@ static void a_left_out_member_equals_its_default(void **state)
 	(void)state;
 	assert_true(same(plain, "{" P ",\"input\":1,\"max_attempts\":3}"));
 	assert_true(same(plain, "{" P ",\"input\":1,\"max_attempts\":3.0,\"metadata\":{}}"));
-	assert_true(same(plain, "{" P ",\"input\":1,\"max_attempts\":null,\"metadata\":null,\"not_before\":null,"
-				"\"expires_at\":null,\"deadline_at\":null,\"contract\":null}"));
+	assert_true(same(plain,
+			 "{" P
+			 ",\"input\":1,\"max_attempts\":null,\"metadata\":null,\"not_before\":null,"
+			 "\"expires_at\":null,\"deadline_at\":null,\"contract\":null}"));
 }
 
 static void every_member_is_part_of_the_intent(void **state)
@@ -235,7 +239,10 @@ static void times_are_compared_as_instants(void **state)
 
 static void a_wrong_member_is_named_by_its_pointer(void **state)
 {
-	static const struct { const char *body; const char *pointer; } rows[] = {
+	static const struct {
+		const char *body;
+		const char *pointer;
+	} rows[] = {
 		{ "{" P "}", "/input" },
 		{ "{\"input\":1}", "" },
 		{ "{\"input\":1,\"provider\":null}", "" },
@@ -281,11 +288,12 @@ static void all_flaws_are_told_at_once(void **state)
 
 	(void)state;
 	assert_int_equal(got.rc, RC_INVALID);
-	assert_int_equal(got.flaws.count, 6);	/* besides those four: no target and no input */
+	assert_int_equal(got.flaws.count, 6); /* besides those four: no target and no input */
 	drop(&got);
 }
 
-/* {"input":1,"provider":"print","metadata":{ `members` members of `bytes` bytes each, names included }} */
+/* {"input":1,"provider":"print","metadata":{ `members` members of `bytes` bytes each, names
+ * included }} */
 static char *metadata_body(size_t members, size_t bytes)
 {
 	char *body = calloc(1, members * (bytes + 8) + 128);
@@ -299,8 +307,12 @@ static char *metadata_body(size_t members, size_t bytes)
 
 static void metadata_has_limits(void **state)
 {
-	static const struct { size_t members; size_t bytes; bool taken; } rows[] = {
-		{ 64, 10, true },   { 65, 10, false },	 { 64, 256, true },
+	static const struct {
+		size_t members;
+		size_t bytes;
+		bool taken;
+	} rows[] = {
+		{ 64, 10, true },   { 65, 10, false },	{ 64, 256, true },
 		{ 64, 257, false }, { 1, 16384, true }, { 1, 16385, false },
 	};
 
@@ -316,8 +328,9 @@ static void metadata_has_limits(void **state)
 
 static void what_was_read_is_what_was_written(void **state)
 {
-	struct got got = read_body("{\"contract\":\"c-1\",\"input\": [1.0,\t2] ,\"metadata\":{ \"a\" : \"b\" },"
-				   "\"max_attempts\":1e2,\"expires_at\":\"2026-12-01T22:40:47.5Z\"}");
+	struct got got = read_body(
+		"{\"contract\":\"c-1\",\"input\": [1.0,\t2] ,\"metadata\":{ \"a\" : \"b\" },"
+		"\"max_attempts\":1e2,\"expires_at\":\"2026-12-01T22:40:47.5Z\"}");
 
 	(void)state;
 	assert_int_equal(got.rc, RC_OK);

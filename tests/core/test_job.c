@@ -56,7 +56,8 @@ static void exactly_starting_running_and_unknown_are_in_doubt(void **state)
 		bool doubt = i == ATTEMPT_STARTING || i == ATTEMPT_RUNNING || i == ATTEMPT_UNKNOWN;
 
 		assert_int_equal(attempt_in_doubt((enum attempt_state)i), doubt);
-		assert_int_equal(attempt_in_play((enum attempt_state)i), doubt || i == ATTEMPT_RELEASED);
+		assert_int_equal(attempt_in_play((enum attempt_state)i),
+				 doubt || i == ATTEMPT_RELEASED);
 	}
 }
 
@@ -72,8 +73,12 @@ static void the_advice_never_is_a_new_key(void **state)
 		{ { .state = JOB_SUCCEEDED }, "done" },
 		{ { .state = JOB_CANCELLED }, "done" },
 		{ { .state = JOB_FAILED, .error_reason = REASON_REFUSED }, "new_attempt" },
-		{ { .state = JOB_FAILED, .error_reason = REASON_CONTRACT_VIOLATION, .effect_done = true }, "ask_operator" },
-		{ { .state = JOB_FAILED, .error_reason = REASON_CONTRACT_VIOLATION }, "new_attempt" },
+		{ { .state = JOB_FAILED,
+		    .error_reason = REASON_CONTRACT_VIOLATION,
+		    .effect_done = true },
+		  "ask_operator" },
+		{ { .state = JOB_FAILED, .error_reason = REASON_CONTRACT_VIOLATION },
+		  "new_attempt" },
 		{ { .state = JOB_FAILED, .error_reason = REASON_EXPIRED }, "done" },
 		{ { .state = JOB_FAILED, .error_reason = REASON_DEADLINE }, "done" },
 	};
@@ -103,7 +108,8 @@ static void a_reader_is_told_when_to_ask_again_until_the_job_is_settled(void **s
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (job_retry_hint_s(&rows[i].job, 1000000) != rows[i].want)
-			fail_msg("row %zu: %u, want %u", i, job_retry_hint_s(&rows[i].job, 1000000), rows[i].want);
+			fail_msg("row %zu: %u, want %u", i, job_retry_hint_s(&rows[i].job, 1000000),
+				 rows[i].want);
 }
 
 static void names_of_providers_are_short_lower_case_words(void **state)
@@ -113,9 +119,18 @@ static void names_of_providers_are_short_lower_case_words(void **state)
 		size_t len;
 		bool valid;
 	} rows[] = {
-		{ "inkjet", 6, true }, { "a", 1, true },       { "0", 1, true },      { "a-b_c.d", 7, true },
-		{ "", 0, false },      { "-a", 2, false },     { ".", 1, false },     { "A", 1, false },
-		{ "a b", 3, false },   { "a/b", 3, false },    { "a\0b", 3, false },  { "\xc3\xa4", 2, false },
+		{ "inkjet", 6, true },
+		{ "a", 1, true },
+		{ "0", 1, true },
+		{ "a-b_c.d", 7, true },
+		{ "", 0, false },
+		{ "-a", 2, false },
+		{ ".", 1, false },
+		{ "A", 1, false },
+		{ "a b", 3, false },
+		{ "a/b", 3, false },
+		{ "a\0b", 3, false },
+		{ "\xc3\xa4", 2, false },
 		{ "0123456789012345678901234567890123456789012345678901234567890123", 64, true },
 		{ "01234567890123456789012345678901234567890123456789012345678901234", 65, false },
 	};

@@ -27,36 +27,57 @@ static void each_event_moves_attempt_and_job_as_the_table_says(void **state)
 		const char *job_to;
 		bool version_up;
 	} rows[] = {
-		{ ON_ACKNOWLEDGED, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_RUNNING, "stays", false },
-		{ ON_RESULT, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_SUCCEEDED, "succeeded", true },
-		{ ON_RESULT, ATTEMPT_RUNNING, JOB_RUNNING, false, ATTEMPT_SUCCEEDED, "succeeded", true },
-		{ ON_RESULT, ATTEMPT_UNKNOWN, JOB_UNKNOWN, false, ATTEMPT_SUCCEEDED, "succeeded", true },
-		{ ON_RESULT, ATTEMPT_RELEASED, JOB_QUEUED, false, ATTEMPT_SUCCEEDED, "succeeded", true },
-		{ ON_RESULT, ATTEMPT_RELEASED, JOB_RUNNING, false, ATTEMPT_SUCCEEDED, "succeeded", true },
-		{ ON_FAILURE, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_FAILED, "queued", false },
-		{ ON_FAILURE, ATTEMPT_STARTING, JOB_RUNNING, false, ATTEMPT_FAILED, "failed", true },
+		{ ON_ACKNOWLEDGED, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_RUNNING, "stays",
+		  false },
+		{ ON_RESULT, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_SUCCEEDED, "succeeded",
+		  true },
+		{ ON_RESULT, ATTEMPT_RUNNING, JOB_RUNNING, false, ATTEMPT_SUCCEEDED, "succeeded",
+		  true },
+		{ ON_RESULT, ATTEMPT_UNKNOWN, JOB_UNKNOWN, false, ATTEMPT_SUCCEEDED, "succeeded",
+		  true },
+		{ ON_RESULT, ATTEMPT_RELEASED, JOB_QUEUED, false, ATTEMPT_SUCCEEDED, "succeeded",
+		  true },
+		{ ON_RESULT, ATTEMPT_RELEASED, JOB_RUNNING, false, ATTEMPT_SUCCEEDED, "succeeded",
+		  true },
+		{ ON_FAILURE, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_FAILED, "queued",
+		  false },
+		{ ON_FAILURE, ATTEMPT_STARTING, JOB_RUNNING, false, ATTEMPT_FAILED, "failed",
+		  true },
 		{ ON_FAILURE, ATTEMPT_UNKNOWN, JOB_UNKNOWN, true, ATTEMPT_FAILED, "queued", false },
 		{ ON_FAILURE, ATTEMPT_UNKNOWN, JOB_UNKNOWN, false, ATTEMPT_FAILED, "failed", true },
 		{ ON_FAILURE, ATTEMPT_RELEASED, JOB_QUEUED, false, ATTEMPT_FAILED, "stays", false },
-		{ ON_TRACK_LOST, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_UNKNOWN, "unknown", false },
-		{ ON_TRACK_LOST, ATTEMPT_RUNNING, JOB_RUNNING, false, ATTEMPT_UNKNOWN, "unknown", false },
-		{ ON_RELEASE, ATTEMPT_UNKNOWN, JOB_UNKNOWN, true, ATTEMPT_RELEASED, "queued", false },
-		{ ON_RELEASE, ATTEMPT_RUNNING, JOB_RUNNING, true, ATTEMPT_RELEASED, "queued", false },
-		{ ON_CANCEL, ATTEMPT_UNKNOWN, JOB_UNKNOWN, true, ATTEMPT_CANCELLED, "queued", false },
-		{ ON_CANCEL, ATTEMPT_UNKNOWN, JOB_UNKNOWN, false, ATTEMPT_CANCELLED, "failed", true },
-		{ ON_CANCEL, ATTEMPT_RELEASED, JOB_QUEUED, false, ATTEMPT_CANCELLED, "stays", false },
+		{ ON_TRACK_LOST, ATTEMPT_STARTING, JOB_RUNNING, true, ATTEMPT_UNKNOWN, "unknown",
+		  false },
+		{ ON_TRACK_LOST, ATTEMPT_RUNNING, JOB_RUNNING, false, ATTEMPT_UNKNOWN, "unknown",
+		  false },
+		{ ON_RELEASE, ATTEMPT_UNKNOWN, JOB_UNKNOWN, true, ATTEMPT_RELEASED, "queued",
+		  false },
+		{ ON_RELEASE, ATTEMPT_RUNNING, JOB_RUNNING, true, ATTEMPT_RELEASED, "queued",
+		  false },
+		{ ON_CANCEL, ATTEMPT_UNKNOWN, JOB_UNKNOWN, true, ATTEMPT_CANCELLED, "queued",
+		  false },
+		{ ON_CANCEL, ATTEMPT_UNKNOWN, JOB_UNKNOWN, false, ATTEMPT_CANCELLED, "failed",
+		  true },
+		{ ON_CANCEL, ATTEMPT_RELEASED, JOB_QUEUED, false, ATTEMPT_CANCELLED, "stays",
+		  false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct job_facts job = { .state = rows[i].job, .version = SEVEN, .may_retry = rows[i].may_retry };
-		struct move move = moves_decide(&job, rows[i].from, SEVEN, rows[i].event, BY_POLLER);
+		struct job_facts job = { .state = rows[i].job,
+					 .version = SEVEN,
+					 .may_retry = rows[i].may_retry };
+		struct move move =
+			moves_decide(&job, rows[i].from, SEVEN, rows[i].event, BY_POLLER);
 
-		if (move.verdict != MOVE_MADE || move.attempt_to != rows[i].to || strcmp(job_text(&move), rows[i].job_to) != 0 ||
+		if (move.verdict != MOVE_MADE || move.attempt_to != rows[i].to ||
+		    strcmp(job_text(&move), rows[i].job_to) != 0 ||
 		    move.version_up != rows[i].version_up)
-			fail_msg("row %zu: attempt %s -> %s, job %s -> %s, version_up %d, verdict %d", i,
-				 attempt_state_name(rows[i].from), attempt_state_name(move.attempt_to),
-				 job_state_name(rows[i].job), job_text(&move), move.version_up, move.verdict);
+			fail_msg("row %zu: attempt %s -> %s, job %s -> %s, version_up %d, verdict "
+				 "%d",
+				 i, attempt_state_name(rows[i].from),
+				 attempt_state_name(move.attempt_to), job_state_name(rows[i].job),
+				 job_text(&move), move.version_up, move.verdict);
 	}
 }
 
@@ -99,14 +120,16 @@ static void with_every_case(void (*check)(const struct every *))
 				}
 }
 
-#define MUST(condition)                                                                                          \
-	do {                                                                                                      \
-		if (!(condition))                                                                                 \
-			fail_msg("%s: job %s, attempt %s, event %d, by %d, completed %d, other in doubt %d, "     \
-				 "may retry %d, version %s",                                                      \
-				 #condition, job_state_name(e->job.state), attempt_state_name(e->from),           \
-				 e->event, e->by, e->job.completed, e->job.other_in_doubt, e->job.may_retry,      \
-				 e->version_read == SEVEN ? "read" : "stale");                                  \
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail_msg("%s: job %s, attempt %s, event %d, by %d, completed %d, other "   \
+				 "in doubt %d, "                                                   \
+				 "may retry %d, version %s",                                       \
+				 #condition, job_state_name(e->job.state),                         \
+				 attempt_state_name(e->from), e->event, e->by, e->job.completed,   \
+				 e->job.other_in_doubt, e->job.may_retry,                          \
+				 e->version_read == SEVEN ? "read" : "stale");                     \
 	} while (0)
 
 static void check_settled_stays(const struct every *e)
@@ -126,11 +149,13 @@ static void check_r8(const struct every *e)
 	bool open = job_open(e->job.state) && !e->job.completed && e->version_read == SEVEN;
 
 	if (e->move.verdict == MOVE_MADE && e->move.attempt_to == ATTEMPT_SUCCEEDED)
-		MUST(open && e->move.job_moves && e->move.job_to == JOB_SUCCEEDED && e->move.why == RACE_NONE);
+		MUST(open && e->move.job_moves && e->move.job_to == JOB_SUCCEEDED &&
+		     e->move.why == RACE_NONE);
 	if (e->event == ON_RESULT && e->move.verdict == MOVE_MADE && !open)
 		MUST(e->move.attempt_to == ATTEMPT_DISCARDED && e->move.why != RACE_NONE);
 	if (e->event != ON_RESULT)
-		MUST(e->move.why == RACE_NONE && (e->move.verdict != MOVE_MADE || e->move.attempt_to != ATTEMPT_SUCCEEDED));
+		MUST(e->move.why == RACE_NONE &&
+		     (e->move.verdict != MOVE_MADE || e->move.attempt_to != ATTEMPT_SUCCEEDED));
 }
 
 static void r8_a_result_wins_only_for_the_version_read_and_an_empty_slot(void **state)
@@ -142,7 +167,8 @@ static void r8_a_result_wins_only_for_the_version_read_and_an_empty_slot(void **
 static void check_r7(const struct every *e)
 {
 	if (e->move.job_moves && e->move.job_to == JOB_QUEUED)
-		MUST(!e->job.other_in_doubt && e->job.state != JOB_QUEUED && !attempt_in_doubt(e->move.attempt_to));
+		MUST(!e->job.other_in_doubt && e->job.state != JOB_QUEUED &&
+		     !attempt_in_doubt(e->move.attempt_to));
 }
 
 static void r7_nothing_queues_a_job_while_an_attempt_is_in_doubt(void **state)
@@ -154,7 +180,8 @@ static void r7_nothing_queues_a_job_while_an_attempt_is_in_doubt(void **state)
 static void check_r6(const struct every *e)
 {
 	if (e->event == ON_TRACK_LOST && e->move.verdict == MOVE_MADE)
-		MUST(e->move.attempt_to == ATTEMPT_UNKNOWN && (!e->move.job_moves || e->move.job_to == JOB_UNKNOWN));
+		MUST(e->move.attempt_to == ATTEMPT_UNKNOWN &&
+		     (!e->move.job_moves || e->move.job_to == JOB_UNKNOWN));
 	if (e->from == ATTEMPT_UNKNOWN && e->event == ON_TRACK_LOST)
 		MUST(e->move.verdict != MOVE_MADE);
 }
@@ -167,7 +194,8 @@ static void r6_losing_track_is_never_a_failure(void **state)
 
 static void check_r9(const struct every *e)
 {
-	bool decision = e->move.job_moves && (e->move.job_to == JOB_SUCCEEDED || e->move.job_to == JOB_FAILED);
+	bool decision = e->move.job_moves &&
+			(e->move.job_to == JOB_SUCCEEDED || e->move.job_to == JOB_FAILED);
 
 	MUST(e->move.version_up == decision);
 }
@@ -181,7 +209,8 @@ static void r9_the_version_goes_up_with_decisions_and_nothing_else(void **state)
 static void check_starting(const struct every *e)
 {
 	if (e->from == ATTEMPT_STARTING && e->by == BY_OPERATOR && e->event != ON_RESULT)
-		MUST(e->move.verdict == MOVE_REFUSED && !e->move.job_moves && e->move.attempt_to == ATTEMPT_STARTING);
+		MUST(e->move.verdict == MOVE_REFUSED && !e->move.job_moves &&
+		     e->move.attempt_to == ATTEMPT_STARTING);
 }
 
 static void an_operator_may_only_bring_a_result_to_a_starting_attempt(void **state)
@@ -193,7 +222,8 @@ static void an_operator_may_only_bring_a_result_to_a_starting_attempt(void **sta
 static void check_ended(const struct every *e)
 {
 	if (!attempt_in_play(e->from))
-		MUST(e->move.verdict != MOVE_MADE && e->move.attempt_to == e->from && !e->move.job_moves);
+		MUST(e->move.verdict != MOVE_MADE && e->move.attempt_to == e->from &&
+		     !e->move.job_moves);
 	if (!attempt_in_play(e->from) && e->event == ON_FAILURE)
 		MUST(e->move.why == RACE_NONE);
 	if (!attempt_in_play(e->from) && e->event == ON_RESULT)
@@ -228,7 +258,8 @@ static void a_lost_result_says_what_it_lost_to(void **state)
 		{ JOB_SUCCEEDED, true, SEVEN - 1, ATTEMPT_RELEASED, RACE_LOST_SWAP },
 		{ JOB_CANCELLED, false, SEVEN - 1, ATTEMPT_UNKNOWN, RACE_JOB_CANCELLED },
 		{ JOB_FAILED, false, SEVEN - 1, ATTEMPT_RELEASED, RACE_JOB_FAILED },
-		{ JOB_QUEUED, false, SEVEN - 1, ATTEMPT_RELEASED, RACE_JOB_FAILED },	/* failed, then tried again */
+		{ JOB_QUEUED, false, SEVEN - 1, ATTEMPT_RELEASED,
+		  RACE_JOB_FAILED }, /* failed, then tried again */
 		{ JOB_RUNNING, false, SEVEN, ATTEMPT_CANCELLED, RACE_ATTEMPT_CANCELLED },
 		{ JOB_RUNNING, false, SEVEN, ATTEMPT_FAILED, RACE_ATTEMPT_FAILED },
 		{ JOB_SUCCEEDED, true, SEVEN, ATTEMPT_DISCARDED, RACE_ATTEMPT_DISCARDED },
@@ -237,11 +268,15 @@ static void a_lost_result_says_what_it_lost_to(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct job_facts job = { .state = rows[i].job, .version = SEVEN, .completed = rows[i].completed };
-		struct move move = moves_decide(&job, rows[i].from, rows[i].version_read, ON_RESULT, BY_POLLER);
+		struct job_facts job = { .state = rows[i].job,
+					 .version = SEVEN,
+					 .completed = rows[i].completed };
+		struct move move = moves_decide(&job, rows[i].from, rows[i].version_read, ON_RESULT,
+						BY_POLLER);
 
 		if (move.why != rows[i].why)
-			fail_msg("row %zu: %s, want %s", i, race_why_name(move.why), race_why_name(rows[i].why));
+			fail_msg("row %zu: %s, want %s", i, race_why_name(move.why),
+				 race_why_name(rows[i].why));
 	}
 }
 

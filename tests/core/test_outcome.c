@@ -65,14 +65,20 @@ static void check(const struct row *row)
 	provider_def_release(&def);
 }
 
-#define CHECK_ALL(rows)                                             \
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++) \
+#define CHECK_ALL(rows)                                                                            \
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++)                                \
 	check(&(rows)[i])
 
-#define END(e, p) { .end = (e), .phase = (p), .retry_after_ms = -1 }
-#define ANSWER(s) \
+#define END(e, p)                                                                                  \
+	{                                                                                          \
+		.end = (e), .phase = (p), .retry_after_ms = -1                                     \
+	}
+#define ANSWER(s)                                                                                  \
 	.end = SEEN_WHOLE, .phase = PHASE_ANSWER_BEGUN, .http_status = (s), .retry_after_ms = -1
-#define STATUS(s) { ANSWER(s), .body = "{\"done\": 1}" }
+#define STATUS(s)                                                                                  \
+	{                                                                                          \
+		ANSWER(s), .body = "{\"done\": 1}"                                                 \
+	}
 #define DONE "{\"done\": 1}"
 #define NEVER OUTCOME_RETRY, REASON_NEVER_SENT, NULL, false
 #define OPEN(r) OUTCOME_UNKNOWN, (r), NULL, false
@@ -143,8 +149,10 @@ static void c03_never_sent_is_believed_only_where_the_phase_agrees(void **state)
 	CHECK_ALL(rows);
 }
 
-#define BESIDE(e) \
-	{ .end = (e), .http_status = 200, .phase = PHASE_ANSWER_BEGUN, .body = "{}" }
+#define BESIDE(e)                                                                                  \
+	{                                                                                          \
+		.end = (e), .http_status = 200, .phase = PHASE_ANSWER_BEGUN, .body = "{}"          \
+	}
 
 static void c04_a_status_beside_a_failed_transfer_decides_nothing(void **state)
 {
@@ -260,7 +268,10 @@ static void c08_redirects_are_open_or_failed_and_never_followed(void **state)
 	CHECK_ALL(rows);
 }
 
-#define EMPTY(s) { ANSWER(s) }
+#define EMPTY(s)                                                                                   \
+	{                                                                                          \
+		ANSWER(s)                                                                          \
+	}
 #define MEANS(what) ", \"outcomes\": {\"empty\": \"" what "\"}"
 
 static void c09_a_success_without_a_body_is_open_unless_the_row_says_more(void **state)
@@ -297,8 +308,14 @@ static void c09_a_success_without_a_body_is_open_unless_the_row_says_more(void *
 	CHECK_ALL(rows);
 }
 
-#define CLOSED(text) { ANSWER(200), .body = (text), .close_delimited = true }
-#define ENCODED(text) { ANSWER(200), .body = (text), .encoded = true }
+#define CLOSED(text)                                                                               \
+	{                                                                                          \
+		ANSWER(200), .body = (text), .close_delimited = true                               \
+	}
+#define ENCODED(text)                                                                              \
+	{                                                                                          \
+		ANSWER(200), .body = (text), .encoded = true                                       \
+	}
 
 static void c09_a_body_without_a_proven_end_must_prove_itself(void **state)
 {
@@ -324,7 +341,10 @@ static void c09_a_body_without_a_proven_end_must_prove_itself(void **state)
 	CHECK_ALL(rows);
 }
 
-#define BODY(text) { ANSWER(200), .body = (text) }
+#define BODY(text)                                                                                 \
+	{                                                                                          \
+		ANSWER(200), .body = (text)                                                        \
+	}
 #define AT(pointer, as) ", \"result\": {\"pointer\": \"" pointer "\", \"as\": \"" as "\"}"
 
 static void the_result_is_kept_byte_for_byte(void **state)

@@ -129,12 +129,15 @@ static const struct {
 	{ "{" URL ", \"accepted\": 1}", "/accepted" },
 	{ "{" URL ", \"status\": {}}", "/status/url" },
 	{ "{" URL ", \"status\": {\"url\": \"http://p/x\", \"state\": \"/s\"}}", "/status/map" },
-	{ "{" URL ", \"status\": {\"url\": \"http://p/x\", \"state\": \"/s\", \"map\": {\"done\": \"ok\"}}}",
+	{ "{" URL ", \"status\": {\"url\": \"http://p/x\", \"state\": \"/s\", \"map\": {\"done\": "
+	  "\"ok\"}}}",
 	  "/status/map/done" },
 	{ "{" URL ", \"status\": {\"url\": \"http://p/{{reference}}\", \"state\": \"/s\", "
-	  "\"map\": {\"done\": \"succeeded\"}}}", "/status/url" },
+	  "\"map\": {\"done\": \"succeeded\"}}}",
+	  "/status/url" },
 	{ "{" URL ", \"status\": {\"url\": \"http://{{key}}/x\", \"state\": \"/s\", "
-	  "\"map\": {\"done\": \"succeeded\"}}}", "/status/url" },
+	  "\"map\": {\"done\": \"succeeded\"}}}",
+	  "/status/url" },
 	{ "{" URL ", \"headers\": {\"X-Ref\": \"{{reference}}\"}}", "/headers/X-Ref" },
 	{ "{" URL ", \"headers\": {\"X-Ref\": \"{{secret}}\"}}", "/headers/X-Ref" },
 	{ "{" URL ", \"idempotency\": {\"header\": \"Authorization\"}}", "/idempotency/header" },

@@ -32,9 +32,16 @@ static struct blob blob_of(const char *text)
 static struct job queued_job(void)
 {
 	return (struct job){
-		.id = id_of(JOB_ID), .owner = blob_of("alice"), .key = blob_of("k \"1\""), .provider = "print",
-		.state = JOB_QUEUED, .input = blob_of("{\"u\": \"a\\/b\", \"n\":1.00}"), .metadata = blob_of("{}"),
-		.max_attempts = 3, .created_us = AT_US, .updated_us = AT_US,
+		.id = id_of(JOB_ID),
+		.owner = blob_of("alice"),
+		.key = blob_of("k \"1\""),
+		.provider = "print",
+		.state = JOB_QUEUED,
+		.input = blob_of("{\"u\": \"a\\/b\", \"n\":1.00}"),
+		.metadata = blob_of("{}"),
+		.max_attempts = 3,
+		.created_us = AT_US,
+		.updated_us = AT_US,
 	};
 }
 
@@ -58,10 +65,14 @@ static void a_job_shows_every_member_in_order(void **state)
 	(void)state;
 	check(view_job(&job),
 	      "{\"id\":\"" JOB_ID "\",\"state\":\"queued\",\"version\":0,\"owner\":\"alice\","
-	      "\"idempotency_key\":\"k \\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
-	      "\"input\":{\"u\": \"a\\/b\", \"n\":1.00},\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,"
-	      "\"completed_by\":null,\"result\":null,\"error\":null,\"advice\":\"wait\",\"in_doubt\":false,"
-	      "\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT "\",\"updated_at\":\"" AT "\","
+	      "\"idempotency_key\":\"k "
+	      "\\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
+	      "\"input\":{\"u\": \"a\\/b\", "
+	      "\"n\":1.00},\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,"
+	      "\"completed_by\":null,\"result\":null,\"error\":null,\"advice\":\"wait\",\"in_"
+	      "doubt\":false,"
+	      "\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT
+	      "\",\"updated_at\":\"" AT "\","
 	      "\"purged_at\":null,\"attempts\":[]}");
 	job_release(&job);
 }
@@ -73,9 +84,12 @@ static void a_row_of_a_list_leaves_out_input_result_and_attempts(void **state)
 	(void)state;
 	check(view_job_row(&job),
 	      "{\"id\":\"" JOB_ID "\",\"state\":\"queued\",\"version\":0,\"owner\":\"alice\","
-	      "\"idempotency_key\":\"k \\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
-	      "\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,\"completed_by\":null,\"error\":null,"
-	      "\"advice\":\"wait\",\"in_doubt\":false,\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT "\","
+	      "\"idempotency_key\":\"k "
+	      "\\\"1\\\"\",\"contract\":null,\"contract_version\":null,\"provider\":\"print\","
+	      "\"metadata\":{},\"max_attempts\":3,\"attempt_count\":0,\"completed_by\":null,"
+	      "\"error\":null,"
+	      "\"advice\":\"wait\",\"in_doubt\":false,\"not_before\":null,\"expires_at\":null,"
+	      "\"deadline_at\":null,\"created_at\":\"" AT "\","
 	      "\"updated_at\":\"" AT "\",\"purged_at\":null}");
 	job_release(&job);
 }
@@ -100,8 +114,10 @@ static void a_settled_job_shows_how(void **state)
 	job.contract_version = 2;
 	json = view_job(&job);
 	text = view_text(json, &len);
-	assert_non_null(strstr(text, "\"error\":{\"reason\":\"provider_failed\",\"detail\":\"it said \\\"no\\\"/\\n\","
-				     "\"attempt_id\":\"" ATTEMPT_ID "\"}"));
+	assert_non_null(strstr(
+		text,
+		"\"error\":{\"reason\":\"provider_failed\",\"detail\":\"it said \\\"no\\\"/\\n\","
+		"\"attempt_id\":\"" ATTEMPT_ID "\"}"));
 	assert_non_null(strstr(text, "\"result\":18446744073709551616,"));
 	assert_non_null(strstr(text, "\"completed_by\":\"" ATTEMPT_ID "\""));
 	assert_non_null(strstr(text, "\"contract\":\"c\",\"contract_version\":2"));
@@ -130,14 +146,22 @@ static void a_purged_job_has_null_for_its_input_and_an_empty_object_for_metadata
 
 static void an_attempt_shows_every_member_in_order(void **state)
 {
-	struct attempt attempt = { .id = id_of(ATTEMPT_ID), .number = 2, .provider = "print", .state = ATTEMPT_UNKNOWN,
-				   .phase = PHASE_SENT, .reason = REASON_TIMEOUT, .http_status = 504,
-				   .note = blob_of("looked"), .started_us = AT_US };
+	struct attempt attempt = { .id = id_of(ATTEMPT_ID),
+				   .number = 2,
+				   .provider = "print",
+				   .state = ATTEMPT_UNKNOWN,
+				   .phase = PHASE_SENT,
+				   .reason = REASON_TIMEOUT,
+				   .http_status = 504,
+				   .note = blob_of("looked"),
+				   .started_us = AT_US };
 
 	(void)state;
 	check(view_attempt(&attempt),
-	      "{\"id\":\"" ATTEMPT_ID "\",\"number\":2,\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\","
-	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\",\"started_at\":\"" AT "\","
+	      "{\"id\":\"" ATTEMPT_ID
+	      "\",\"number\":2,\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\","
+	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\",\"started_at\":\"" AT
+	      "\","
 	      "\"finished_at\":null}");
 	attempt_release(&attempt);
 }
@@ -151,13 +175,19 @@ static void attempts_stand_inside_their_job(void **state)
 	(void)state;
 	job.attempts = calloc(2, sizeof *job.attempts);
 	job.attempts_len = 2;
-	job.attempts[0] = (struct attempt){ .id = id_of(ATTEMPT_ID), .number = 1, .provider = "a", .started_us = AT_US };
-	job.attempts[1] = (struct attempt){ .id = id_of(JOB_ID), .number = 2, .provider = "b", .started_us = AT_US };
+	job.attempts[0] = (struct attempt){
+		.id = id_of(ATTEMPT_ID), .number = 1, .provider = "a", .started_us = AT_US
+	};
+	job.attempts[1] = (struct attempt){
+		.id = id_of(JOB_ID), .number = 2, .provider = "b", .started_us = AT_US
+	};
 	json = view_job(&job);
-	assert_non_null(strstr(view_text(json, &len),
-			       "\"attempts\":[{\"id\":\"" ATTEMPT_ID "\",\"number\":1,\"provider\":\"a\","
-			       "\"state\":\"starting\",\"phase\":null,\"reason\":null,\"http_status\":null,\"note\":null,"
-			       "\"started_at\":\"" AT "\",\"finished_at\":null},{\"id\":\"" JOB_ID "\""));
+	assert_non_null(
+		strstr(view_text(json, &len),
+		       "\"attempts\":[{\"id\":\"" ATTEMPT_ID "\",\"number\":1,\"provider\":\"a\","
+		       "\"state\":\"starting\",\"phase\":null,\"reason\":null,\"http_status\":null,"
+		       "\"note\":null,"
+		       "\"started_at\":\"" AT "\",\"finished_at\":null},{\"id\":\"" JOB_ID "\""));
 	json_object_put(json);
 	job_release(&job);
 }
@@ -197,7 +227,8 @@ int main(void)
 		cmocka_unit_test(a_job_shows_every_member_in_order),
 		cmocka_unit_test(a_row_of_a_list_leaves_out_input_result_and_attempts),
 		cmocka_unit_test(a_settled_job_shows_how),
-		cmocka_unit_test(a_purged_job_has_null_for_its_input_and_an_empty_object_for_metadata),
+		cmocka_unit_test(
+			a_purged_job_has_null_for_its_input_and_an_empty_object_for_metadata),
 		cmocka_unit_test(an_attempt_shows_every_member_in_order),
 		cmocka_unit_test(attempts_stand_inside_their_job),
 		cmocka_unit_test(an_owner_of_any_bytes_is_still_json),

@@ -1,8 +1,8 @@
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -41,13 +41,15 @@ static void the_published_vector_comes_out(void **state)
 /* The second by openssl dgst -mac HMAC over the same content, with 24 bytes of 'B'. */
 static void two_secrets_sign_one_after_the_other(void **state)
 {
-	const struct webhook_key keys[] = { key_of(SECRET), key_of("whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC") };
+	const struct webhook_key keys[] = { key_of(SECRET),
+					    key_of("whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC") };
 	struct text out;
 
 	(void)state;
 	text_init(&out, 1024);
 	webhook_sign(keys, 2, ID, AT_S, BODY, strlen(BODY), &out);
-	assert_string_equal(out.bytes, SIGNATURE " v1,SY45wzlrlV5iEUxyn8gmhvhYov151AcAyPVSicZ0U2g=");
+	assert_string_equal(out.bytes,
+			    SIGNATURE " v1,SY45wzlrlV5iEUxyn8gmhvhYov151AcAyPVSicZ0U2g=");
 	text_release(&out);
 }
 
@@ -71,10 +73,22 @@ static void a_secret_is_whsec_and_24_to_64_bytes(void **state)
 		const char *end;
 		size_t want; /* 0: refused */
 	} rows[] = {
-		{ "whsec_", 32, "", 24 },     { "whsec_", 28, "QQ==", 0 }, { "whsec_", 40, "QUI=", 32 }, { "whsec_", 84, "QQ==", 64 },
-		{ "whsec_", 84, "QUI=", 0 },  { "whsec_", 28, "", 0 },	   { "whsec_", 88, "", 0 },	 { "whsec_", 31, "", 0 },
-		{ "", 32, "", 0 },	      { "WHSEC_", 32, "", 0 },	   { "whsec_", 32, "\n", 0 },	 { "whsec_", 0, "", 0 },
-		{ "whsec_", 28, "-_-_", 0 },  { " whsec_", 32, "", 0 },	   { "whpk_", 32, "", 0 },	 { "whsec_", 40, "QUI", 0 },
+		{ "whsec_", 32, "", 24 },
+		{ "whsec_", 28, "QQ==", 0 },
+		{ "whsec_", 40, "QUI=", 32 },
+		{ "whsec_", 84, "QQ==", 64 },
+		{ "whsec_", 84, "QUI=", 0 },
+		{ "whsec_", 28, "", 0 },
+		{ "whsec_", 88, "", 0 },
+		{ "whsec_", 31, "", 0 },
+		{ "", 32, "", 0 },
+		{ "WHSEC_", 32, "", 0 },
+		{ "whsec_", 32, "\n", 0 },
+		{ "whsec_", 0, "", 0 },
+		{ "whsec_", 28, "-_-_", 0 },
+		{ " whsec_", 32, "", 0 },
+		{ "whpk_", 32, "", 0 },
+		{ "whsec_", 40, "QUI", 0 },
 	};
 
 	(void)state;
@@ -84,8 +98,10 @@ static void a_secret_is_whsec_and_24_to_64_bytes(void **state)
 		char secret[128], digits[96];
 
 		memset(digits, 'A', sizeof digits);
-		snprintf(secret, sizeof secret, "%s%.*s%s", rows[i].prefix, (int)rows[i].digits, digits, rows[i].end);
-		if (webhook_secret_parse(secret, strlen(secret), &key) != (rows[i].want > 0) || key.len != rows[i].want)
+		snprintf(secret, sizeof secret, "%s%.*s%s", rows[i].prefix, (int)rows[i].digits,
+			 digits, rows[i].end);
+		if (webhook_secret_parse(secret, strlen(secret), &key) != (rows[i].want > 0) ||
+		    key.len != rows[i].want)
 			fail_msg("row %zu: %s: %zu bytes", i, secret, key.len);
 		if (rows[i].want == 0)
 			assert_memory_equal(&key, &empty, sizeof key);
@@ -95,8 +111,12 @@ static void a_secret_is_whsec_and_24_to_64_bytes(void **state)
 static struct webhook_event event_of(const char *key, size_t key_len)
 {
 	struct webhook_event event = {
-		.type = "job.succeeded", .at_us = INT64_C(1796164847123456), .job_id = { { 1, 2, 3 } }, .key_len = key_len,
-		.state = JOB_SUCCEEDED, .version = UINT64_MAX,
+		.type = "job.succeeded",
+		.at_us = INT64_C(1796164847123456),
+		.job_id = { { 1, 2, 3 } },
+		.key_len = key_len,
+		.state = JOB_SUCCEEDED,
+		.version = UINT64_MAX,
 	};
 
 	memcpy(event.key, key, key_len);
@@ -112,12 +132,13 @@ static void the_body_is_the_same_bytes_for_the_same_event(void **state)
 	for (int round = 0; round < 2; round++) {
 		text_init(&out, WEBHOOK_BODY_MAX_BYTES);
 		webhook_body(&event, &out);
-		assert_string_equal(out.bytes,
-				    "{\"type\":\"job.succeeded\",\"timestamp\":\"2026-12-01T22:40:47.123456Z\",\"data\":{\"id\":"
-				    "\"01020300-0000-0000-0000-000000000000\",\"idempotency_key\":\"a\\\"\\\\b\",\"state\":"
-				    "\"succeeded\",\"version\":18446744073709551615}}");
+		assert_string_equal(out.bytes, "{\"type\":\"job.succeeded\",\"timestamp\":\"2026-"
+					       "12-01T22:40:47.123456Z\",\"data\":{\"id\":"
+					       "\"01020300-0000-0000-0000-000000000000\","
+					       "\"idempotency_key\":\"a\\\"\\\\b\",\"state\":"
+					       "\"succeeded\",\"version\":18446744073709551615}}");
 		text_release(&out);
-		event.id.bytes[0]++;	/* the message's own id is in the header */
+		event.id.bytes[0]++; /* the message's own id is in the header */
 	}
 }
 
@@ -144,9 +165,11 @@ static void the_schedule_takes_a_day_and_ends(void **state)
 	(void)state;
 	assert_int_equal(webhook_retry_ms(0, UINT32_MAX), 0);
 	for (tries = 1; webhook_retry_ms(tries, 0) >= 0; tries++) {
-		int64_t low = webhook_retry_ms(tries, 0), high = webhook_retry_ms(tries, UINT32_MAX);
+		int64_t low = webhook_retry_ms(tries, 0),
+			high = webhook_retry_ms(tries, UINT32_MAX);
 
-		if (high <= low || high > low * 9 / 7 + 1 || low < before || webhook_retry_ms(tries, 1u << 31) <= low)
+		if (high <= low || high > low * 9 / 7 + 1 || low < before ||
+		    webhook_retry_ms(tries, 1u << 31) <= low)
 			fail_msg("try %u: %lld to %lld ms", tries, (long long)low, (long long)high);
 		before = low;
 		least += low;

@@ -1,8 +1,8 @@
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -29,7 +29,8 @@ static void each_flaw_is_told_with_its_pointer(void **state)
 		const char *json, *pointer; /* NULL: sound */
 	} rows[] = {
 		{ "{\"url\":\"" URL "\",\"secrets\":[\"${file:/etc/a}\"]}", NULL },
-		{ "{\"secrets\":[\"${env:A}\",\"${file:/b}\"],\"url\":\"http://10.0.0.1:8080\"}", NULL },
+		{ "{\"secrets\":[\"${env:A}\",\"${file:/b}\"],\"url\":\"http://10.0.0.1:8080\"}",
+		  NULL },
 		{ "[]", "" },
 		{ "{\"url\":\"" URL "\",\"secrets\":[\"${env:A}\"],\"secret\":1}", "/secret" },
 		{ "{\"secrets\":[\"${env:A}\"]}", "/url" },
@@ -42,8 +43,10 @@ static void each_flaw_is_told_with_its_pointer(void **state)
 		{ "{\"url\":\"" URL "\"}", "/secrets" },
 		{ "{\"url\":\"" URL "\",\"secrets\":\"${env:A}\"}", "/secrets" },
 		{ "{\"url\":\"" URL "\",\"secrets\":[]}", "/secrets" },
-		{ "{\"url\":\"" URL "\",\"secrets\":[\"${env:A}\",\"${env:B}\",\"${env:C}\"]}", "/secrets" },
-		{ "{\"url\":\"" URL "\",\"secrets\":[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]}", "/secrets/0" },
+		{ "{\"url\":\"" URL "\",\"secrets\":[\"${env:A}\",\"${env:B}\",\"${env:C}\"]}",
+		  "/secrets" },
+		{ "{\"url\":\"" URL "\",\"secrets\":[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]}",
+		  "/secrets/0" },
 		{ "{\"url\":\"" URL "\",\"secrets\":[\"whsec_${env:A}\"]}", "/secrets/0" },
 		{ "{\"url\":\"" URL "\",\"secrets\":[\"${env:A} \"]}", "/secrets/0" },
 		{ "{\"url\":\"" URL "\",\"secrets\":[\"${env:A}${env:B}\"]}", "/secrets/0" },
@@ -61,8 +64,10 @@ static void each_flaw_is_told_with_its_pointer(void **state)
 
 		if (rc != (rows[i].pointer ? RC_INVALID : RC_OK))
 			fail_msg("%s: %d", rows[i].json, rc);
-		if (rows[i].pointer && (flaws.count != 1 || strcmp(flaws.list[0].pointer, rows[i].pointer) != 0))
-			fail_msg("%s: %zu flaws, %s", rows[i].json, flaws.count, flaws.list[0].pointer);
+		if (rows[i].pointer &&
+		    (flaws.count != 1 || strcmp(flaws.list[0].pointer, rows[i].pointer) != 0))
+			fail_msg("%s: %zu flaws, %s", rows[i].json, flaws.count,
+				 flaws.list[0].pointer);
 		webhook_def_release(&def);
 		flaws_release(&flaws);
 	}

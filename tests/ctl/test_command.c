@@ -1,9 +1,9 @@
 /* test_command.c: what the command line means. The handlers are stand-ins; no database is near. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,9 +159,9 @@ static void values_and_operands_arrive_where_they_belong(void **state)
 	assert_string_equal(args.option[OPTION_PROVIDER], "laser");
 	assert_null(args.option[OPTION_NOTE]);
 	assert_null(args.option[OPTION_JSON]);
-	assert_int_equal(parse("onejob webhook put ann --secret x --url z --secret y", &line, &args,
-			       &why),
-			 PARSED_COMMAND);
+	assert_int_equal(
+		parse("onejob webhook put ann --secret x --url z --secret y", &line, &args, &why),
+		PARSED_COMMAND);
 	assert_string_equal(args.option[OPTION_SECRET], "x");
 	assert_string_equal(args.again[OPTION_SECRET], "y");
 	assert_null(args.again[OPTION_URL]);

@@ -36,7 +36,7 @@ struct peer {
 	const char *reply;
 	size_t reply_len;
 	size_t want; /* bytes of body to read before the reply */
-	bool reset; /* end with a reset */
+	bool reset;  /* end with a reset */
 	char got[65536];
 	size_t got_len;
 	pthread_t thread;
@@ -53,12 +53,12 @@ int silent_listener(int *port_out);
  * look, trade_release(). */
 struct trade {
 	/* before */
-	const char *url; /* whole; or NULL and: */
+	const char *url;  /* whole; or NULL and: */
 	const char *path; /* of the shop: "/inkjet/stall" */
-	const char *row; /* more members of the provider's row, each with ", " in front; or NULL */
+	const char *row;  /* more members of the provider's row, each with ", " in front; or NULL */
 	const char *input; /* or NULL: {"copies":1} */
-	size_t input_len; /* 0: to the NUL */
-	const char *key; /* or NULL: a fixed one */
+	size_t input_len;  /* 0: to the NUL */
+	const char *key;   /* or NULL: a fixed one */
 	const char *traceparent;
 	int64_t budget_ms; /* 0: none; any below -1: spent */
 	int64_t now_us;

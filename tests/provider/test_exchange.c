@@ -81,12 +81,18 @@ static void check_url(const struct expected *want, const char *format, int port)
 static void c01_a_refused_connection_or_look_up_was_never_sent(void **state)
 {
 	const struct expected closed = {
-		.what = "closed port", .end = SEEN_NOT_CONNECTED, .phase = PHASE_NOT_SENT,
-		.kind = OUTCOME_RETRY, .reason = REASON_NEVER_SENT,
+		.what = "closed port",
+		.end = SEEN_NOT_CONNECTED,
+		.phase = PHASE_NOT_SENT,
+		.kind = OUTCOME_RETRY,
+		.reason = REASON_NEVER_SENT,
 	};
 	const struct expected nameless = {
-		.what = "no such name", .end = SEEN_NOT_RESOLVED, .phase = PHASE_NOT_SENT,
-		.kind = OUTCOME_RETRY, .reason = REASON_NEVER_SENT,
+		.what = "no such name",
+		.end = SEEN_NOT_RESOLVED,
+		.phase = PHASE_NOT_SENT,
+		.kind = OUTCOME_RETRY,
+		.reason = REASON_NEVER_SENT,
 	};
 	int port;
 
@@ -181,8 +187,12 @@ static void c03_a_connect_time_out_was_never_sent(void **state)
 static void c03_a_time_out_after_connecting_is_open(void **state)
 {
 	const struct expected plain = {
-		.what = "nobody accepts", .row = SHORT_TIMES, .end = SEEN_TIMEOUT,
-		.phase = PHASE_SENT, .kind = OUTCOME_UNKNOWN, .reason = REASON_TIMEOUT,
+		.what = "nobody accepts",
+		.row = SHORT_TIMES,
+		.end = SEEN_TIMEOUT,
+		.phase = PHASE_SENT,
+		.kind = OUTCOME_UNKNOWN,
+		.reason = REASON_TIMEOUT,
 	};
 	int port, listener = silent_listener(&port);
 
@@ -195,8 +205,12 @@ static void c03_a_time_out_after_connecting_is_open(void **state)
 static void c03_a_tls_handshake_that_hangs_sends_nothing(void **state)
 {
 	const struct expected tls = {
-		.what = "handshake hangs", .row = SHORT_TIMES, .end = SEEN_CONNECT_TIMEOUT,
-		.phase = PHASE_NOT_SENT, .kind = OUTCOME_RETRY, .reason = REASON_NEVER_SENT,
+		.what = "handshake hangs",
+		.row = SHORT_TIMES,
+		.end = SEEN_CONNECT_TIMEOUT,
+		.phase = PHASE_NOT_SENT,
+		.kind = OUTCOME_RETRY,
+		.reason = REASON_NEVER_SENT,
 	};
 	int port, listener = silent_listener(&port);
 

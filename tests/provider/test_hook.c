@@ -1,9 +1,9 @@
 /* test_hook.c: a message to an owner's endpoint, over real sockets. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,12 @@ struct mail {
 
 static struct webhook_event an_event(void)
 {
-	struct webhook_event event = { .type = "job.succeeded", .at_us = INT64_C(1796164847000000), .key = "k-1", .key_len = 3,
-				       .state = JOB_SUCCEEDED, .version = 1 };
+	struct webhook_event event = { .type = "job.succeeded",
+				       .at_us = INT64_C(1796164847000000),
+				       .key = "k-1",
+				       .key_len = 3,
+				       .state = JOB_SUCCEEDED,
+				       .version = 1 };
 
 	assert_true(id_parse(ID, strlen(ID), &event.id));
 	assert_true(id_parse(ID, strlen(ID), &event.job_id));
@@ -53,7 +57,9 @@ static void post(struct mail *mail)
 		mail->secrets[0] = "${env:HOOK_A}";
 	for (size_t i = 0; i < WEBHOOK_SECRETS_MAX && mail->secrets[i]; i++)
 		def.secrets[def.secrets_len++] = (char *)(uintptr_t)mail->secrets[i];
-	struct hook_order order = { .event = &event, .def = &def, .now_us = NOW_US, .allow_private = !mail->only_public };
+	struct hook_order order = {
+		.event = &event, .def = &def, .now_us = NOW_US, .allow_private = !mail->only_public
+	};
 
 	mail->built = hook_build(&order, &hook);
 	assert_int_not_equal(mail->built, RC_FAULT);
@@ -91,7 +97,7 @@ static void each_answer_means_one_thing(void **state)
 		{ "204", HOOK_DELIVERED, "it answered 204" },
 		{ "status=299", HOOK_DELIVERED, "it answered 299" },
 		{ "nobody", HOOK_DELIVERED, "it answered 200" },
-		{ "big=4000000", HOOK_DELIVERED, "it answered 200" },	/* not read to its end */
+		{ "big=4000000", HOOK_DELIVERED, "it answered 200" }, /* not read to its end */
 		{ "status=410", HOOK_GONE, "it answered 410" },
 		{ "status=404", HOOK_FAILED, "it answered 404" },
 		{ "status=429", HOOK_FAILED, "it answered 429" },
@@ -112,7 +118,8 @@ static void each_answer_means_one_thing(void **state)
 		snprintf(url, sizeof url, "%s/%s/%s", shop_url(), printer, rows[i].mode);
 		struct mail mail = { .url = url };
 		post(&mail);
-		if (mail.end != rows[i].want || mail.why[0] == '\0' || (rows[i].why && strcmp(mail.why, rows[i].why) != 0))
+		if (mail.end != rows[i].want || mail.why[0] == '\0' ||
+		    (rows[i].why && strcmp(mail.why, rows[i].why) != 0))
 			fail_msg("%s: %d, %s (%d)", rows[i].mode, mail.end, mail.why, mail.code);
 		if (shop_requests(printer) != 1)
 			fail_msg("%s: %d requests", rows[i].mode, shop_requests(printer));
@@ -136,8 +143,9 @@ static void the_request_is_what_the_standard_says(void **state)
 {
 	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 	static const char *const lines[] = {
-		"POST /hooks?a=b HTTP/1.1\r\n", "\r\nContent-Type: application/json\r\n", "\r\nwebhook-id: " ID "\r\n",
-		"\r\nwebhook-timestamp: 1796164850\r\n", "\r\nwebhook-signature: v1,", "\r\nUser-Agent: onejob/",
+		"POST /hooks?a=b HTTP/1.1\r\n", "\r\nContent-Type: application/json\r\n",
+		"\r\nwebhook-id: " ID "\r\n",	"\r\nwebhook-timestamp: 1796164850\r\n",
+		"\r\nwebhook-signature: v1,",	"\r\nUser-Agent: onejob/",
 	};
 	struct webhook_event event = an_event();
 	struct text body;
@@ -168,8 +176,9 @@ static void the_request_is_what_the_standard_says(void **state)
 /* Names and other spellings lead to addresses too: what counts is where the connection would go. */
 static void private_addresses_are_refused_unless_allowed(void **state)
 {
-	static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0", "127.1", "2130706433",
-					     "0x7f.1" };
+	static const char *const hosts[] = { "127.0.0.1",	   "localhost", "[::1]",
+					     "[::ffff:127.0.0.1]", "0",		"127.1",
+					     "2130706433",	   "0x7f.1" };
 	int port, fd = silent_listener(&port);
 
 	(void)state;
@@ -185,7 +194,7 @@ static void private_addresses_are_refused_unless_allowed(void **state)
 	struct timeval soon = { .tv_usec = 1 };
 
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon), 0);
-	assert_int_equal(accept(fd, NULL, NULL), -1);	/* nobody came */
+	assert_int_equal(accept(fd, NULL, NULL), -1); /* nobody came */
 	close(fd);
 }
 
@@ -209,8 +218,10 @@ static void what_cannot_be_signed_is_not_sent(void **state)
 	static const struct {
 		const char *secrets[2], *why;
 	} rows[] = {
-		{ { "${env:HOOK_NONE}" }, "secret 1 can't be used: the environment variable HOOK_NONE isn't set" },
-		{ { "${env:HOOK_A}", "${file:/nowhere/whsec}" }, "secret 2 can't be used: the file /nowhere/whsec" },
+		{ { "${env:HOOK_NONE}" },
+		  "secret 1 can't be used: the environment variable HOOK_NONE isn't set" },
+		{ { "${env:HOOK_A}", "${file:/nowhere/whsec}" },
+		  "secret 2 can't be used: the file /nowhere/whsec" },
 		{ { "${env:HOOK_BAD}" }, "secret 1 can't be used: it is not whsec_" },
 	};
 	char url[128];
@@ -218,10 +229,12 @@ static void what_cannot_be_signed_is_not_sent(void **state)
 	(void)state;
 	snprintf(url, sizeof url, "%s/unsigned/here", shop_url());
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct mail mail = { .url = url, .secrets = { rows[i].secrets[0], rows[i].secrets[1] } };
+		struct mail mail = { .url = url,
+				     .secrets = { rows[i].secrets[0], rows[i].secrets[1] } };
 
 		post(&mail);
-		if (mail.built != RC_INVALID || mail.end != HOOK_FAILED || strncmp(mail.why, rows[i].why, strlen(rows[i].why)) != 0)
+		if (mail.built != RC_INVALID || mail.end != HOOK_FAILED ||
+		    strncmp(mail.why, rows[i].why, strlen(rows[i].why)) != 0)
 			fail_msg("row %zu: %d, %s", i, mail.built, mail.why);
 		assert_null(strstr(mail.why, "MfKQ"));
 	}

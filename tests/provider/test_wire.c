@@ -43,7 +43,8 @@ static void a_request_holds_these_lines_and_no_others(void **state)
 		"gzip\r\n"
 		"traceparent: 00-01020300000000000000000000000000-0c0d000000000000-01\r\n"
 		"User-Agent: onejob/%s\r\n"
-		"Idempotency-Key: 01939f00-0000-7000-8000-000000000001-0\r\nContent-Type: application/json\r\nX-Empty:\r\nX-One: a "
+		"Idempotency-Key: 01939f00-0000-7000-8000-000000000001-0\r\nContent-Type: "
+		"application/json\r\nX-Empty:\r\nX-One: a "
 		"b\r\n"
 		"Content-Length: 12\r\n\r\n{\"copies\":1}";
 	struct peer *peer = calloc(1, sizeof *peer);

@@ -12,7 +12,7 @@
 
 #define COMMAND_QUERY 0x03
 #define COMMAND_EXECUTE 0x17
-#define HEADER 4	/* of a packet of the protocol; then the command */
+#define HEADER 4 /* of a packet of the protocol; then the command */
 
 static char server_path[108], line_path[108], defaults_path[256];
 static atomic_int armed, skips, left;
@@ -40,7 +40,8 @@ static int is_meant(const char *bytes, ssize_t len)
 	if (len <= HEADER || left == 0)
 		return 0;
 	int execute = bytes[HEADER] == COMMAND_EXECUTE;
-	int commit = bytes[HEADER] == COMMAND_QUERY && len >= HEADER + 7 && memcmp(bytes + HEADER + 1, "COMMIT", 6) == 0;
+	int commit = bytes[HEADER] == COMMAND_QUERY && len >= HEADER + 7 &&
+		     memcmp(bytes + HEADER + 1, "COMMIT", 6) == 0;
 
 	if (armed == LOSE_EXECUTE || armed == LOSE_EXECUTE_ANSWER ? !execute : !commit)
 		return 0;
@@ -72,7 +73,8 @@ static void *carry(void *arg)
 	int client = (int)(long)arg;
 	struct sockaddr_un address;
 	int server = make_socket(server_path, &address);
-	struct pollfd ends[2] = { { .fd = client, .events = POLLIN }, { .fd = server, .events = POLLIN } };
+	struct pollfd ends[2] = { { .fd = client, .events = POLLIN },
+				  { .fd = server, .events = POLLIN } };
 	char bytes[65536];
 
 	if (connect(server, (struct sockaddr *)&address, sizeof address) != 0)
@@ -141,7 +143,8 @@ const char *lossy_open(void)
 	int listening = make_socket(line_path, &address);
 
 	unlink(line_path);
-	if (bind(listening, (struct sockaddr *)&address, sizeof address) != 0 || listen(listening, 16) != 0)
+	if (bind(listening, (struct sockaddr *)&address, sizeof address) != 0 ||
+	    listen(listening, 16) != 0)
 		abort();
 	pthread_create(&thread, NULL, answer_calls, (void *)(long)listening);
 	pthread_detach(thread);

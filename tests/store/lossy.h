@@ -1,11 +1,12 @@
-/* lossy.h: a line to the database that loses, when told to, what goes over it: the question, or the answer to it. */
+/* lossy.h: a line to the database that loses, when told to, what goes over it: the question, or the
+ * answer to it. */
 #ifndef TESTS_STORE_LOSSY_H
 #define TESTS_STORE_LOSSY_H
 
 enum lossy {
 	LOSE_NOTHING,
-	LOSE_EXECUTE,		/* a prepared statement's question: never seen by the server */
-	LOSE_EXECUTE_ANSWER,	/* done by the server, and nobody is told */
+	LOSE_EXECUTE,	     /* a prepared statement's question: never seen by the server */
+	LOSE_EXECUTE_ANSWER, /* done by the server, and nobody is told */
 	LOSE_COMMIT,
 	LOSE_COMMIT_ANSWER
 };
@@ -13,8 +14,9 @@ enum lossy {
 /* Once a program. Returns the option file whose socket is the lossy line. */
 const char *lossy_open(void);
 
-/* From now on lose that, `times` times, each of them with the connection. The first `skip` of the kind pass. */
+/* From now on lose that, `times` times, each of them with the connection. The first `skip` of the
+ * kind pass. */
 void lossy_arm(enum lossy what, int skip, int times);
-int lossy_left(void);	/* how many are still to be lost */
+int lossy_left(void); /* how many are still to be lost */
 
 #endif

@@ -31,12 +31,15 @@ static void a_job_is_cancelled_from_every_state_but_success(void **state)
 
 	(void)state;
 	for (int from = 0; from < JOB_STATE__MAX; from++) {
-		struct id job = job_new((struct a_job){ .state = (enum job_state)from, .version = 3, .more = "error_reason = 'refused'" });
+		struct id job = job_new((struct a_job){ .state = (enum job_state)from,
+							.version = 3,
+							.more = "error_reason = 'refused'" });
 		bool changes = from != JOB_SUCCEEDED && from != JOB_CANCELLED;
 
 		for (int again = 0; again < 2; again++)
 			if (cancel(&job, NULL) != wants[from])
-				fail_msg("from %s, time %d", job_state_name((enum job_state)from), again + 1);
+				fail_msg("from %s, time %d", job_state_name((enum job_state)from),
+					 again + 1);
 		job_is(&job, from == JOB_SUCCEEDED ? "succeeded" : "cancelled", changes ? 4 : 3);
 	}
 }
@@ -46,7 +49,8 @@ static void cancelling_a_job_changes_no_attempt(void **state)
 	(void)state;
 	for (int a = 0; a < ATTEMPT_STATE__MAX; a++) {
 		struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
-		struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
+		struct id attempt = attempt_new(
+			(struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
 
 		assert_int_equal(cancel(&job, NULL), CHANGED_DONE);
 		attempt_is(&attempt, attempt_state_name((enum attempt_state)a));
@@ -56,12 +60,14 @@ static void cancelling_a_job_changes_no_attempt(void **state)
 static void only_its_owner_or_an_operator_cancels(void **state)
 {
 	struct id job = job_new((struct a_job){ 0 }), nobody = clock_id();
-	struct identity rows[] = { user_named("bob"), user_named("an"), user_named("ann ") }, op = operator_named("op");
+	struct identity rows[] = { user_named("bob"), user_named("an"), user_named("ann ") },
+			op = operator_named("op");
 	struct job got;
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(rows); i++) {
-		assert_int_equal(job_store_cancel(here.db, &rows[i], &job, NULL, &got), CHANGED_NO_SUCH_JOB);
+		assert_int_equal(job_store_cancel(here.db, &rows[i], &job, NULL, &got),
+				 CHANGED_NO_SUCH_JOB);
 		assert_null(got.owner.bytes);
 	}
 	job_is(&job, "queued", 0);
@@ -74,8 +80,10 @@ static void only_its_owner_or_an_operator_cancels(void **state)
 
 static void a_stale_if_match_comes_before_the_state(void **state)
 {
-	struct id job = job_new((struct a_job){ .state = JOB_SUCCEEDED, .version = 2, .more = "revision = 5" });
-	struct if_match stale = match_of(2, 4), right = match_of(2, 5), any = { .present = true, .any = true };
+	struct id job = job_new(
+		(struct a_job){ .state = JOB_SUCCEEDED, .version = 2, .more = "revision = 5" });
+	struct if_match stale = match_of(2, 4), right = match_of(2, 5),
+			any = { .present = true, .any = true };
 	struct if_match none = { .present = true }, second = match_of(0, 0);
 
 	(void)state;
@@ -88,13 +96,15 @@ static void a_stale_if_match_comes_before_the_state(void **state)
 	assert_int_equal(cancel(&job, &any), CHANGED_JOB_SETTLED);
 }
 
-static enum changed cancel_key(struct db *db, const char *owner, const char *text, struct id *id_out)
+static enum changed cancel_key(struct db *db, const char *owner, const char *text,
+			       struct id *id_out)
 {
 	struct identity who = user_named(owner);
 	struct idempotency_key key = key_of(text);
 	struct id tombstone = clock_id();
 	struct job job;
-	enum changed changed = job_store_cancel_key(db, &who, &key, &tombstone, clock_real_us(), &job);
+	enum changed changed =
+		job_store_cancel_key(db, &who, &key, &tombstone, clock_real_us(), &job);
 
 	*id_out = job.id;
 	job_release(&job);
@@ -117,7 +127,7 @@ static void a_key_cancelled_before_its_create_stays_cancelled(void **state)
 	assert_int_equal(cancel_key(here.db, "ann", "k", &again), CHANGED_DONE);
 	assert_true(id_equal(&again, &first));
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs"), 1);
-	assert_int_equal(create(here.db, &bob, "k", &intent, &job), CREATED_NEW);	/* owners apart */
+	assert_int_equal(create(here.db, &bob, "k", &intent, &job), CREATED_NEW); /* owners apart */
 	job_release(&job);
 	assert_int_equal(create(here.db, &ann, "k ", &intent, &job), CREATED_NEW);
 	job_release(&job);
@@ -125,7 +135,8 @@ static void a_key_cancelled_before_its_create_stays_cancelled(void **state)
 
 static void a_key_that_has_a_job_cancels_it(void **state)
 {
-	struct id job = job_new((struct a_job){ .key = "k" }), done = job_new((struct a_job){ .key = "d", .state = JOB_SUCCEEDED });
+	struct id job = job_new((struct a_job){ .key = "k" }),
+		  done = job_new((struct a_job){ .key = "d", .state = JOB_SUCCEEDED });
 	struct id got;
 
 	(void)state;
@@ -168,12 +179,15 @@ static void creates_and_cancels_of_a_key_at_once_end_with_one_cancelled_row(void
 		snprintf(key, sizeof key, "new-%d", round);
 		crew_run(8, meet, &meeting);
 		for (size_t i = 0; i < 8; i++) {
-			if (i % 2 && meeting.changed[i] != CHANGED_DONE && meeting.changed[i] != CHANGED_TOMBSTONE)
+			if (i % 2 && meeting.changed[i] != CHANGED_DONE &&
+			    meeting.changed[i] != CHANGED_TOMBSTONE)
 				fail_msg("cancel: %d", (int)meeting.changed[i]);
 			if (i % 2 == 0 && meeting.created[i] > CREATED_INTENT_CANCELLED)
 				fail_msg("create: %d", (int)meeting.created[i]);
 		}
-		assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'cancelled' AND version = 1"), round + 1);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'cancelled' "
+					    "AND version = 1"),
+				 round + 1);
 		assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs"), round + 1);
 	}
 }
@@ -191,10 +205,12 @@ static void b08_a_tombstone_whose_answer_was_lost_is_still_one(void **state)
 	db_free(db);
 }
 
-static enum changed ask(const struct identity *who, const struct id *id, const char *provider, struct id *attempt_out)
+static enum changed ask(const struct identity *who, const struct id *id, const char *provider,
+			struct id *attempt_out)
 {
 	struct job job;
-	enum changed changed = job_store_request_attempt(here.db, who, id, provider, NULL, &job, attempt_out);
+	enum changed changed =
+		job_store_request_attempt(here.db, who, id, provider, NULL, &job, attempt_out);
 
 	job_release(&job);
 	return changed;
@@ -202,17 +218,25 @@ static enum changed ask(const struct identity *who, const struct id *id, const c
 
 static void r7_no_attempt_is_asked_for_beside_one_in_doubt(void **state)
 {
-	static const struct { enum attempt_state attempt; enum job_state job; } rows[] = {
-		{ ATTEMPT_STARTING, JOB_RUNNING }, { ATTEMPT_RUNNING, JOB_RUNNING }, { ATTEMPT_UNKNOWN, JOB_UNKNOWN },
+	static const struct {
+		enum attempt_state attempt;
+		enum job_state job;
+	} rows[] = {
+		{ ATTEMPT_STARTING, JOB_RUNNING },
+		{ ATTEMPT_RUNNING, JOB_RUNNING },
+		{ ATTEMPT_UNKNOWN, JOB_UNKNOWN },
 	};
 	struct identity who[] = { user_named("ann"), operator_named("op") };
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ROWS(rows); i++) {
-		struct id job = job_new((struct a_job){ .state = rows[i / 2].job, .count = 1 }), told;
-		struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = rows[i / 2].attempt });
+		struct id job = job_new((struct a_job){ .state = rows[i / 2].job, .count = 1 }),
+			  told;
+		struct id attempt = attempt_new(
+			(struct an_attempt){ .job = &job, .state = rows[i / 2].attempt });
 
-		assert_int_equal(ask(&who[i % 2], &job, i % 2 ? "press" : NULL, &told), CHANGED_IN_DOUBT);
+		assert_int_equal(ask(&who[i % 2], &job, i % 2 ? "press" : NULL, &told),
+				 CHANGED_IN_DOUBT);
 		assert_true(id_equal(&told, &attempt));
 		job_is(&job, job_state_name(rows[i / 2].job), 0);
 	}
@@ -220,22 +244,80 @@ static void r7_no_attempt_is_asked_for_beside_one_in_doubt(void **state)
 
 static void what_may_be_asked_for_depends_on_the_job(void **state)
 {
-	static const struct { const char *name; struct a_job job; const char *provider; bool op; enum changed want; const char *now; }
-	rows[] = {
-		{ "failed", { .state = JOB_FAILED, .version = 1, .count = 3 }, NULL, false, CHANGED_DONE, "queued 1 press 4" },
-		{ "failed, elsewhere", { .state = JOB_FAILED, .version = 1, .count = 1 }, "second", false, CHANGED_DONE, "queued 1 second 3" },
+	static const struct {
+		const char *name;
+		struct a_job job;
+		const char *provider;
+		bool op;
+		enum changed want;
+		const char *now;
+	} rows[] = {
+		{ "failed",
+		  { .state = JOB_FAILED, .version = 1, .count = 3 },
+		  NULL,
+		  false,
+		  CHANGED_DONE,
+		  "queued 1 press 4" },
+		{ "failed, elsewhere",
+		  { .state = JOB_FAILED, .version = 1, .count = 1 },
+		  "second",
+		  false,
+		  CHANGED_DONE,
+		  "queued 1 second 3" },
 		{ "queued", { .count = 1 }, NULL, false, CHANGED_DONE, "queued 0 press 3" },
-		{ "queued, elsewhere", { .count = 3 }, "second", false, CHANGED_DONE, "queued 0 second 4" },
-		{ "nowhere", { .state = JOB_FAILED }, "nobody", false, CHANGED_NO_SUCH_PROVIDER, "failed 0 press 3" },
-		{ "switched off", { .state = JOB_FAILED }, "off", false, CHANGED_PROVIDER_DISABLED, "failed 0 press 3" },
-		{ "succeeded", { .state = JOB_SUCCEEDED }, NULL, false, CHANGED_JOB_SETTLED, "succeeded 0 press 3" },
-		{ "cancelled", { .state = JOB_CANCELLED }, NULL, true, CHANGED_JOB_SETTLED, "cancelled 0 press 3" },
-		{ "expired", { .state = JOB_FAILED, .more = "error_reason = 'expired'" }, NULL, true, CHANGED_JOB_SETTLED,
+		{ "queued, elsewhere",
+		  { .count = 3 },
+		  "second",
+		  false,
+		  CHANGED_DONE,
+		  "queued 0 second 4" },
+		{ "nowhere",
+		  { .state = JOB_FAILED },
+		  "nobody",
+		  false,
+		  CHANGED_NO_SUCH_PROVIDER,
 		  "failed 0 press 3" },
-		{ "past its deadline", { .state = JOB_FAILED, .more = "deadline_at = NOW(6) - INTERVAL 1 SECOND" }, NULL, true,
-		  CHANGED_JOB_SETTLED, "failed 0 press 3" },
-		{ "effect done", { .state = JOB_FAILED, .more = "effect_done = 1" }, NULL, false, CHANGED_EFFECT_DONE, "failed 0 press 3" },
-		{ "effect done, an operator", { .state = JOB_FAILED, .more = "effect_done = 1" }, NULL, true, CHANGED_DONE,
+		{ "switched off",
+		  { .state = JOB_FAILED },
+		  "off",
+		  false,
+		  CHANGED_PROVIDER_DISABLED,
+		  "failed 0 press 3" },
+		{ "succeeded",
+		  { .state = JOB_SUCCEEDED },
+		  NULL,
+		  false,
+		  CHANGED_JOB_SETTLED,
+		  "succeeded 0 press 3" },
+		{ "cancelled",
+		  { .state = JOB_CANCELLED },
+		  NULL,
+		  true,
+		  CHANGED_JOB_SETTLED,
+		  "cancelled 0 press 3" },
+		{ "expired",
+		  { .state = JOB_FAILED, .more = "error_reason = 'expired'" },
+		  NULL,
+		  true,
+		  CHANGED_JOB_SETTLED,
+		  "failed 0 press 3" },
+		{ "past its deadline",
+		  { .state = JOB_FAILED, .more = "deadline_at = NOW(6) - INTERVAL 1 SECOND" },
+		  NULL,
+		  true,
+		  CHANGED_JOB_SETTLED,
+		  "failed 0 press 3" },
+		{ "effect done",
+		  { .state = JOB_FAILED, .more = "effect_done = 1" },
+		  NULL,
+		  false,
+		  CHANGED_EFFECT_DONE,
+		  "failed 0 press 3" },
+		{ "effect done, an operator",
+		  { .state = JOB_FAILED, .more = "effect_done = 1" },
+		  NULL,
+		  true,
+		  CHANGED_DONE,
 		  "queued 0 press 3" },
 	};
 
@@ -247,7 +329,8 @@ static void what_may_be_asked_for_depends_on_the_job(void **state)
 		struct identity who = rows[i].op ? operator_named("op") : user_named("ann");
 		struct id job = job_new(rows[i].job), attempt;
 		enum changed changed = ask(&who, &job, rows[i].provider, &attempt);
-		const char *now = raw_text("SELECT CONCAT_WS(' ', state, version, next_provider, attempts_allowed) FROM jobs WHERE id = %s",
+		const char *now = raw_text("SELECT CONCAT_WS(' ', state, version, next_provider, "
+					   "attempts_allowed) FROM jobs WHERE id = %s",
 					   x(&job));
 
 		if (changed != rows[i].want || strcmp(now, rows[i].now) != 0)
@@ -258,16 +341,24 @@ static void what_may_be_asked_for_depends_on_the_job(void **state)
 static void a_request_starts_at_once_but_not_before_it_may(void **state)
 {
 	struct identity ann = user_named("ann");
-	struct id job = job_new((struct a_job){ .count = 2, .more = "run_after = NOW(6) + INTERVAL 1 DAY" }), attempt;
+	struct id job = job_new((struct a_job){ .count = 2,
+						.more = "run_after = NOW(6) + INTERVAL 1 DAY" }),
+		  attempt;
 
 	(void)state;
 	provider_new("second", 1);
-	attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_FAILED, .more = "retry_at = NOW(6) + INTERVAL 90 SECOND" });
-	attempt_new((struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_RELEASED, .provider = "second" });
+	attempt_new((struct an_attempt){ .job = &job,
+					 .state = ATTEMPT_FAILED,
+					 .more = "retry_at = NOW(6) + INTERVAL 90 SECOND" });
+	attempt_new((struct an_attempt){
+		.job = &job, .number = 2, .state = ATTEMPT_RELEASED, .provider = "second" });
 	assert_int_equal(ask(&ann, &job, "second", &attempt), CHANGED_DONE);
 	assert_int_equal(raw_number("SELECT run_after <= NOW(6) FROM jobs"), 1);
-	assert_int_equal(ask(&ann, &job, "press", &attempt), CHANGED_DONE);	/* its Retry-After counts */
-	assert_int_equal(raw_number("SELECT run_after BETWEEN NOW(6) + INTERVAL 80 SECOND AND NOW(6) + INTERVAL 90 SECOND FROM jobs"), 1);
+	assert_int_equal(ask(&ann, &job, "press", &attempt),
+			 CHANGED_DONE); /* its Retry-After counts */
+	assert_int_equal(raw_number("SELECT run_after BETWEEN NOW(6) + INTERVAL 80 SECOND AND "
+				    "NOW(6) + INTERVAL 90 SECOND FROM jobs"),
+			 1);
 	raw_run(here.raw, "UPDATE jobs SET not_before = NOW(6) + INTERVAL 1 HOUR");
 	assert_int_equal(ask(&ann, &job, "second", &attempt), CHANGED_DONE);
 	assert_int_equal(raw_number("SELECT run_after = not_before FROM jobs"), 1);

@@ -1,5 +1,5 @@
-/* test_claim.c: what a poller takes from the queue: an attempt on disk before a byte is sent, bounded, in turns, by the
- * database's clock. */
+/* test_claim.c: what a poller takes from the queue: an attempt on disk before a byte is sent,
+ * bounded, in turns, by the database's clock. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -26,37 +26,52 @@ static size_t take_once(size_t max)
 
 static void jobs_of(const char *owner, const char *provider, size_t n)
 {
-	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, input, state, "
-		"max_attempts, attempts_allowed, run_after, created_at, updated_at) SELECT RANDOM_BYTES(16), '%s', RANDOM_BYTES(16), "
-		"REPEAT('f', 32), '%s', '%s', '{}', 'queued', 3, 3, NOW(6), NOW(6), NOW(6) FROM seq_1_to_%zu", owner, provider,
-		provider, n);
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, "
+		"next_provider, input, state, "
+		"max_attempts, attempts_allowed, run_after, created_at, updated_at) SELECT "
+		"RANDOM_BYTES(16), '%s', RANDOM_BYTES(16), "
+		"REPEAT('f', 32), '%s', '%s', '{}', 'queued', 3, 3, NOW(6), NOW(6), NOW(6) FROM "
+		"seq_1_to_%zu",
+		owner, provider, provider, n);
 }
 
 static bool owner_was_taken(const char *owner)
 {
 	for (size_t i = 0; i < taken.len; i++)
-		if (strcmp(raw_text("SELECT owner FROM jobs WHERE id = %s", x(&taken.claims[i].job_id)), owner) == 0)
+		if (strcmp(raw_text("SELECT owner FROM jobs WHERE id = %s",
+				    x(&taken.claims[i].job_id)),
+			   owner) == 0)
 			return true;
 	return false;
 }
 
 static void r5_a_claim_is_on_disk_for_all_to_see_when_it_returns(void **state)
 {
-	struct id job = job_new((struct a_job){ .version = 4, .count = 1, .more = "traceparent = 'tp', deadline_at = NOW(6) + "
-								   "INTERVAL 50 SECOND" });
+	struct id job =
+		job_new((struct a_job){ .version = 4,
+					.count = 1,
+					.more = "traceparent = 'tp', deadline_at = NOW(6) + "
+						"INTERVAL 50 SECOND" });
 	struct id poller = poller_new();
 	struct claim_cursor cursor = { 0 };
 
 	(void)state;
-	attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_FAILED, .version_read = 3,
+	attempt_new((struct an_attempt){ .job = &job,
+					 .state = ATTEMPT_FAILED,
+					 .version_read = 3,
 					 .more = "http_status = 500, reason = 'provider_failed'" });
 	assert_int_equal(take_some(&poller, 8, &cursor), 1);
 	struct claim *claim = &taken.claims[0];
 
-	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', a.id = %s, a.number, a.state, a.version_read, a.provider, "
-				     "a.provider_version, a.generation, a.claimed_by = %s, j.state, j.version, j.revision, "
-				     "j.attempt_count) FROM attempts a JOIN jobs j ON j.id = a.job_id WHERE a.state = 'starting'",
-				     x(&claim->attempt_id), x(&poller)), "1 2 starting 4 press 1 1 1 running 4 1 2");
+	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', a.id = %s, a.number, a.state, "
+				     "a.version_read, a.provider, "
+				     "a.provider_version, a.generation, a.claimed_by = %s, "
+				     "j.state, j.version, j.revision, "
+				     "j.attempt_count) FROM attempts a JOIN jobs j ON j.id = "
+				     "a.job_id WHERE a.state = 'starting'",
+				     x(&claim->attempt_id), x(&poller)),
+			    "1 2 starting 4 press 1 1 1 running 4 1 2");
 	assert_true(id_equal(&claim->job_id, &job));
 	assert_int_equal(claim->number, 2);
 	assert_int_equal(claim->version_read, 4);
@@ -68,7 +83,12 @@ static void r5_a_claim_is_on_disk_for_all_to_see_when_it_returns(void **state)
 
 static void r5_whoever_does_not_hear_the_commit_has_nothing_to_send(void **state)
 {
-	static const struct { enum lossy lose; int skip; enum rc want; const char *job; } rows[] = {
+	static const struct {
+		enum lossy lose;
+		int skip;
+		enum rc want;
+		const char *job;
+	} rows[] = {
 		{ LOSE_COMMIT, 0, RC_UNCERTAIN, "queued" },
 		{ LOSE_COMMIT_ANSWER, 0, RC_UNCERTAIN, "running" },
 	};
@@ -90,7 +110,8 @@ static void r5_whoever_does_not_hear_the_commit_has_nothing_to_send(void **state
 		job_is(&job, rows[i].job, 0);
 		raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
 		assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
-		job_is(&job, i ? "unknown" : "queued", 0);	/* the lease makes it unknown; it is never sent */
+		job_is(&job, i ? "unknown" : "queued",
+		       0); /* the lease makes it unknown; it is never sent */
 		raw_run(here.raw, "DELETE FROM jobs");
 		db_free(db);
 	}
@@ -108,10 +129,12 @@ static void r5_a_lost_statement_of_a_claim_is_begun_anew(void **state)
 		lossy_arm(skip % 2 ? LOSE_EXECUTE : LOSE_EXECUTE_ANSWER, skip, 1);
 		take(db, &poller, 4, &cursor, &taken);
 		lossy_arm(LOSE_NOTHING, 0, 0);
-		uint64_t attempts = raw_number("SELECT COUNT(*) FROM attempts WHERE job_id = %s", x(&job));
+		uint64_t attempts =
+			raw_number("SELECT COUNT(*) FROM attempts WHERE job_id = %s", x(&job));
 
 		if (attempts != taken.len || (taken.rc != RC_OK && taken.rc != RC_RETRY))
-			fail_msg("statement %d: code %d, %zu claims, %d attempts", skip, (int)taken.rc, taken.len, (int)attempts);
+			fail_msg("statement %d: code %d, %zu claims, %d attempts", skip,
+				 (int)taken.rc, taken.len, (int)attempts);
 		raw_run(here.raw, "DELETE FROM jobs");
 		db_free(db);
 	}
@@ -127,8 +150,11 @@ static void b07_a_claim_that_waits_in_vain_leaves_no_half(void **state)
 	(void)state;
 	raw_run(db->mysql, "SET SESSION innodb_lock_wait_timeout = 1");
 	raw_run(other, "START TRANSACTION");
-	raw_run(other, "INSERT INTO attempts SET id = REPEAT('z', 16), job_id = %s, number = 1, provider = 'p', provider_version = 1, "
-		"generation = 0, state = 'failed', version_read = 0, started_at = NOW(6)", x(&job));
+	raw_run(other,
+		"INSERT INTO attempts SET id = REPEAT('z', 16), job_id = %s, number = 1, provider "
+		"= 'p', provider_version = 1, "
+		"generation = 0, state = 'failed', version_read = 0, started_at = NOW(6)",
+		x(&job));
 	take(db, &poller, 4, &cursor, &taken);
 	assert_int_equal(taken.rc, RC_RETRY);
 	assert_int_equal(db_errno(db), 1205);
@@ -142,14 +168,19 @@ static void b07_a_claim_that_waits_in_vain_leaves_no_half(void **state)
 
 static void what_must_wait_is_left(void **state)
 {
-	static const struct { const char *name, *more; size_t want; } rows[] = {
+	static const struct {
+		const char *name, *more;
+		size_t want;
+	} rows[] = {
 		{ "due", "run_after = NOW(6)", 1 },
 		{ "due later", "run_after = NOW(6) + INTERVAL 1 HOUR", 0 },
 		{ "expired", "expires_at = NOW(6) - INTERVAL 1 SECOND", 0 },
 		{ "not yet expired", "expires_at = NOW(6) + INTERVAL 1 MINUTE", 1 },
-		{ "expired after its first attempt", "expires_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", 1 },
+		{ "expired after its first attempt",
+		  "expires_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", 1 },
 		{ "past its deadline", "deadline_at = NOW(6) - INTERVAL 1 SECOND", 0 },
-		{ "past its deadline, tried", "deadline_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", 0 },
+		{ "past its deadline, tried",
+		  "deadline_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", 0 },
 		{ "before its deadline", "deadline_at = NOW(6) + INTERVAL 1 MINUTE", 1 },
 		{ "at a provider that is gone", "next_provider = 'gone'", 0 },
 		{ "at a disabled one", "next_provider = 'off'", 0 },
@@ -203,7 +234,8 @@ static void f03_only_the_clock_of_the_database_counts(void **state)
 		struct id poller = poller_new();
 		struct claim_cursor cursor = { 0 };
 
-		/* The session's clock stands in for the server's: whoever used the machine's would not see the difference. */
+		/* The session's clock stands in for the server's: whoever used the machine's would
+		 * not see the difference. */
 		raw_run(here.raw, "DELETE FROM jobs");
 		job_new((struct a_job){ .more = "run_after = NOW(6) + INTERVAL 5 MINUTE" });
 		raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) + INTERVAL 1 HOUR");
@@ -224,11 +256,14 @@ static void f04_the_count_rises_before_anything_is_sent(void **state)
 	for (uint32_t n = 1; n <= 3; n++) {
 		assert_int_equal(take_once(1), 1);
 		assert_int_equal(raw_number("SELECT attempt_count FROM jobs"), n);
-		raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");	/* it crashed */
+		raw_run(here.raw,
+			"UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND"); /* it
+											   crashed
+											 */
 		assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
 		assert_int_equal(reaped, 1);
 		job_is(&job, "unknown", 0);
-		assert_int_equal(take_once(1), 0);	/* it waits for a person, and no other starts */
+		assert_int_equal(take_once(1), 0); /* it waits for a person, and no other starts */
 		raw_run(here.raw, "UPDATE attempts SET state = 'cancelled'");
 		raw_run(here.raw, "UPDATE jobs SET state = 'queued'");
 	}
@@ -237,19 +272,20 @@ static void f04_the_count_rises_before_anything_is_sent(void **state)
 static void the_generation_counts_answered_failures_and_the_tries_all(void **state)
 {
 	static const char *const past[] = {
-		"state = 'failed', http_status = 500, reason = 'provider_failed'",	/* counts */
+		"state = 'failed', http_status = 500, reason = 'provider_failed'", /* counts */
 		"state = 'failed', reason = 'never_sent'",
 		"state = 'failed', http_status = 500, reason = 'operator'",
 		"state = 'released', http_status = 504, reason = 'gateway'",
 		"state = 'cancelled', http_status = 504, reason = 'gateway'",
-		"state = 'failed', http_status = 429, reason = 'retry_later'",		/* counts */
+		"state = 'failed', http_status = 429, reason = 'retry_later'", /* counts */
 		"state = 'failed', http_status = 400, reason = 'refused', provider = 'other'",
 	};
 	struct id job = job_new((struct a_job){ .count = ROWS(past), .allowed = 99 });
 
 	(void)state;
 	for (uint32_t i = 0; i < ROWS(past); i++)
-		attempt_new((struct an_attempt){ .job = &job, .number = i + 1, .state = ATTEMPT_FAILED, .more = past[i] });
+		attempt_new((struct an_attempt){
+			.job = &job, .number = i + 1, .state = ATTEMPT_FAILED, .more = past[i] });
 	assert_int_equal(take_once(1), 1);
 	assert_int_equal(taken.claims[0].generation, 2);
 	assert_int_equal(taken.claims[0].tries_here, 7);
@@ -278,7 +314,8 @@ static void f06_owners_take_turns_one_by_one(void **state)
 	jobs_of("c", "press", 1);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(take_some(&poller, 1, &cursor), 1);
-	assert_int_equal(raw_number("SELECT COUNT(DISTINCT owner) FROM jobs WHERE state = 'running'"), 3);
+	assert_int_equal(
+		raw_number("SELECT COUNT(DISTINCT owner) FROM jobs WHERE state = 'running'"), 3);
 }
 
 /* However many owners share a claim, the last of them gets as much as the first. */
@@ -301,10 +338,12 @@ static void f06_no_owner_is_cut_off_by_the_size_of_a_claim(void **state)
 		}
 		for (int i = 0; i < 2; i++)
 			(void)take_some(&poller, 64, &cursor);
-		uint64_t served = raw_number("SELECT COUNT(DISTINCT owner) FROM jobs WHERE state = 'running'");
+		uint64_t served = raw_number(
+			"SELECT COUNT(DISTINCT owner) FROM jobs WHERE state = 'running'");
 
 		if (served != crowds[c])
-			fail_msg("%zu owners, %d served by two claims of 64", crowds[c], (int)served);
+			fail_msg("%zu owners, %d served by two claims of 64", crowds[c],
+				 (int)served);
 	}
 }
 
@@ -321,7 +360,8 @@ static void f06_owners_take_turns_at_each_provider_for_itself(void **state)
 	jobs_of("b", "second", 1);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(take_some(&poller, 1, &cursor), 1);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = 'b'"), 2);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = 'b'"), 2);
 }
 
 static void providers_take_turns(void **state)
@@ -337,7 +377,10 @@ static void providers_take_turns(void **state)
 	jobs_of("a", "zebra", 1);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(take_some(&poller, 4, &cursor) > 0, 1);
-	assert_int_equal(raw_number("SELECT COUNT(DISTINCT next_provider) FROM jobs WHERE state = 'running'"), 3);
+	assert_int_equal(
+		raw_number(
+			"SELECT COUNT(DISTINCT next_provider) FROM jobs WHERE state = 'running'"),
+		3);
 }
 
 static void a_locked_job_is_passed_over(void **state)
@@ -351,7 +394,7 @@ static void a_locked_job_is_passed_over(void **state)
 	raw_run(other, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&locked));
 	assert_int_equal(take_once(8), 1);
 	assert_true(id_equal(&taken.claims[0].job_id, &free_one));
-	assert_true(clock_monotonic_ms() - before_ms < 4000);	/* a lock wait is 5 s */
+	assert_true(clock_monotonic_ms() - before_ms < 4000); /* a lock wait is 5 s */
 	mysql_close(other);
 	assert_int_equal(take_once(8), 1);
 }
@@ -365,29 +408,34 @@ static void a_claim_does_not_hold_up_creates(void **state)
 
 	(void)state;
 	raw_run(other, "START TRANSACTION");
-	raw_run(other, "SELECT name FROM providers FOR UPDATE");	/* as a claim does */
+	raw_run(other, "SELECT name FROM providers FOR UPDATE"); /* as a claim does */
 	int64_t before_ms = clock_monotonic_ms();
 
 	assert_int_equal(create(here.db, &ann, "k", &intent, &job), CREATED_NEW);
 	assert_true(clock_monotonic_ms() - before_ms < 4000);
 	job_release(&job);
-	assert_int_equal(take_once(8), 0);	/* and another poller goes on to the next provider */
+	assert_int_equal(take_once(8), 0); /* and another poller goes on to the next provider */
 	mysql_close(other);
 }
 
 static void ten_thousand_doubts_are_in_nobodys_way(void **state)
 {
 	(void)state;
-	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, provider, next_provider, state, max_attempts, "
-		"attempts_allowed, attempt_count, run_after, created_at, updated_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'ann', seq, "
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, provider, next_provider, state, "
+		"max_attempts, "
+		"attempts_allowed, attempt_count, run_after, created_at, updated_at) SELECT "
+		"UNHEX(LPAD(HEX(seq), 32, '0')), 'ann', seq, "
 		"'press', 'press', 'unknown', 3, 3, 1, NOW(6), NOW(6), NOW(6) FROM seq_1_to_10000");
-	raw_run(here.raw, "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
-		"started_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), UNHEX(LPAD(HEX(seq), 32, '0')), 1, 'press', 1, 0, 'unknown', 0, "
-		"NOW(6) FROM seq_1_to_10000");
+	raw_run(here.raw, "INSERT INTO attempts (id, job_id, number, provider, provider_version, "
+			  "generation, state, version_read, "
+			  "started_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), UNHEX(LPAD(HEX(seq), "
+			  "32, '0')), 1, 'press', 1, 0, 'unknown', 0, "
+			  "NOW(6) FROM seq_1_to_10000");
 	jobs_of("bob", "press", 64);
 	int64_t before_ms = clock_monotonic_ms();
 
-	assert_int_equal(take_once(64), 64);	/* a doubt is nothing in flight */
+	assert_int_equal(take_once(64), 64); /* a doubt is nothing in flight */
 	assert_true(clock_monotonic_ms() - before_ms < 2000);
 }
 

@@ -1,4 +1,5 @@
-/* test_crash.c: the server is killed while it works, and comes back: nothing acknowledged is lost, nothing doubled. */
+/* test_crash.c: the server is killed while it works, and comes back: nothing acknowledged is lost,
+ * nothing doubled. */
 #include "testdb.h"
 
 #include <poll.h>
@@ -33,7 +34,8 @@ static void read_command_line(void)
 	size_t len = fread(server.cmdline, 1, sizeof server.cmdline - 1, file);
 
 	fclose(file);
-	for (size_t at = 0; at < len && argc < ROWS(server.argv) - 1; at += strlen(server.cmdline + at) + 1)
+	for (size_t at = 0; at < len && argc < ROWS(server.argv) - 1;
+	     at += strlen(server.cmdline + at) + 1)
 		server.argv[argc++] = server.cmdline + at;
 	assert_true(argc > 3);
 }
@@ -92,7 +94,7 @@ struct writers {
 	atomic_uint acknowledged;
 	struct {
 		unsigned int asked;
-		struct id told[KEYS_MAX];	/* all zero: no answer that counts */
+		struct id told[KEYS_MAX]; /* all zero: no answer that counts */
 	} of[WRITERS];
 };
 
@@ -130,7 +132,8 @@ static void look_after(const struct writers *writers, size_t w)
 		snprintf(key, sizeof key, "w%zu-%u", w, n);
 		enum created created = create(here.db, &ann, key, &intent, &job);
 
-		if (!id_equal(told, &none) && (created != CREATED_REPLAYED || !id_equal(&job.id, told)))
+		if (!id_equal(told, &none) &&
+		    (created != CREATED_REPLAYED || !id_equal(&job.id, told)))
 			fail_msg("%s was acknowledged and is lost: %d", key, (int)created);
 		if (created != CREATED_REPLAYED && created != CREATED_NEW)
 			fail_msg("%s: %d", key, (int)created);
@@ -163,8 +166,11 @@ static void r12_what_was_acknowledged_outlives_kill_9(void **state)
 
 static void r12_a_result_and_a_claim_outlive_kill_9(void **state)
 {
-	struct id done = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 }), queued = job_new((struct a_job){ 0 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &done, .state = ATTEMPT_STARTING }), poller = poller_new();
+	struct id done = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 }),
+		  queued = job_new((struct a_job){ 0 });
+	struct id attempt = attempt_new(
+			  (struct an_attempt){ .job = &done, .state = ATTEMPT_STARTING }),
+		  poller = poller_new();
 	struct claim_cursor *cursor = calloc(1, sizeof *cursor);
 	struct taken *taken = malloc(sizeof *taken);
 	size_t reaped;
@@ -178,13 +184,14 @@ static void r12_a_result_and_a_claim_outlive_kill_9(void **state)
 	start_server();
 	job_is(&done, "succeeded", 1);
 	attempt_is(&attempt, "succeeded");
-	assert_string_equal(raw_text("SELECT result FROM jobs WHERE id = %s", x(&done)), "\"kept\"");
+	assert_string_equal(raw_text("SELECT result FROM jobs WHERE id = %s", x(&done)),
+			    "\"kept\"");
 	attempt_is(&taken->claims[0].attempt_id, "starting");
 	job_is(&queued, "running", 0);
 	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
-	assert_int_equal(claim_reap(here.db, &reaped), RC_RETRY);	/* its connection is of before */
+	assert_int_equal(claim_reap(here.db, &reaped), RC_RETRY); /* its connection is of before */
 	assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
-	job_is(&queued, "unknown", 0);	/* and is not sent again */
+	job_is(&queued, "unknown", 0); /* and is not sent again */
 	free(cursor);
 	free(taken);
 }
@@ -216,7 +223,8 @@ static void b10_without_a_server_nothing_is_claimed_and_nothing_is_said_to_be_ab
 	job_is(&job, "queued", 0);
 	take(here.db, &poller, 4, cursor, taken);
 	assert_int_equal(taken->len, 1);
-	assert_int_equal(create(here.db, &ann, "k", &intent, &got), CREATED_NEW);	/* its key was not used up */
+	assert_int_equal(create(here.db, &ann, "k", &intent, &got),
+			 CREATED_NEW); /* its key was not used up */
 	job_release(&got);
 	free(cursor);
 	free(taken);

@@ -1,4 +1,5 @@
-/* test_create.c: who was first is decided by the unique key over owner and key, and by nothing else. */
+/* test_create.c: who was first is decided by the unique key over owner and key, and by nothing
+ * else. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -25,8 +26,10 @@ static void a_new_intent_is_committed_when_the_call_returns(void **state)
 	job_is(&job.id, "queued", 0);
 	assert_string_equal(raw_text("SELECT input FROM jobs"), "{\"n\":18446744073709551617}");
 	assert_string_equal(raw_text("SELECT metadata FROM jobs"), "{\"a\":\"b\"}");
-	assert_string_equal(raw_text("SELECT CONCAT(owner, idempotency_key, provider, next_provider, attempts_allowed, "
-				     "attempt_count, run_after <= UTC_TIMESTAMP(6)) FROM jobs"), "annk1presspress301");
+	assert_string_equal(raw_text("SELECT CONCAT(owner, idempotency_key, provider, "
+				     "next_provider, attempts_allowed, "
+				     "attempt_count, run_after <= UTC_TIMESTAMP(6)) FROM jobs"),
+			    "annk1presspress301");
 	assert_memory_equal(job.owner.bytes, "ann", 4);
 	assert_string_equal(job.input.bytes, "{\"n\":18446744073709551617}");
 	job_release(&job);
@@ -44,14 +47,20 @@ static void the_answer_to_a_create_is_what_a_read_gives(void **state)
 	intent.expires_us = now_us + 120000000;
 	intent.deadline_us = now_us + 180000000;
 	for (size_t i = 0; i < ROWS(callers); i++) {
-		assert_int_equal(create(here.db, &callers[i], i ? "by owner" : "by token", &intent, &made), CREATED_NEW);
+		assert_int_equal(
+			create(here.db, &callers[i], i ? "by owner" : "by token", &intent, &made),
+			CREATED_NEW);
 		assert_int_equal(job_store_get(here.db, &callers[i], &made.id, &got), RC_OK);
-		assert_true(id_equal(&made.id, &got.id) && made.state == got.state && made.version == got.version &&
-			    made.revision == got.revision && made.max_attempts == got.max_attempts &&
-			    made.attempt_count == got.attempt_count && !got.has_completed_by && !got.in_doubt);
-		assert_true(made.not_before_us == got.not_before_us && made.expires_us == got.expires_us &&
-			    made.deadline_us == got.deadline_us && made.created_us == got.created_us &&
-			    made.updated_us == got.updated_us && made.run_after_us == got.run_after_us);
+		assert_true(id_equal(&made.id, &got.id) && made.state == got.state &&
+			    made.version == got.version && made.revision == got.revision &&
+			    made.max_attempts == got.max_attempts &&
+			    made.attempt_count == got.attempt_count && !got.has_completed_by &&
+			    !got.in_doubt);
+		assert_true(
+			made.not_before_us == got.not_before_us &&
+			made.expires_us == got.expires_us && made.deadline_us == got.deadline_us &&
+			made.created_us == got.created_us && made.updated_us == got.updated_us &&
+			made.run_after_us == got.run_after_us);
 		assert_string_equal(made.owner.bytes, got.owner.bytes);
 		assert_string_equal(made.key.bytes, got.key.bytes);
 		assert_string_equal(made.provider, got.provider);
@@ -90,8 +99,10 @@ static void b01_fifty_clicks_at_once_are_one_job(void **state)
 		snprintf(key, sizeof key, "new-%d", round);
 		crew_run(50, click, &clicks);
 		for (size_t i = 0; i < 50; i++) {
-			if (clicks.created[i] != CREATED_NEW && clicks.created[i] != CREATED_REPLAYED)
-				fail_msg("round %d, click %zu: %d", round, i, (int)clicks.created[i]);
+			if (clicks.created[i] != CREATED_NEW &&
+			    clicks.created[i] != CREATED_REPLAYED)
+				fail_msg("round %d, click %zu: %d", round, i,
+					 (int)clicks.created[i]);
 			made += clicks.created[i] == CREATED_NEW;
 			assert_true(id_equal(&clicks.ids[i], &clicks.ids[0]));
 		}
@@ -100,8 +111,9 @@ static void b01_fifty_clicks_at_once_are_one_job(void **state)
 	}
 }
 
-/* A row that was just deleted, as by a purge of keys, makes those who insert its key at once deadlock, sometimes more often than a
- * create tries again. Then it is a 503, which says that the key may be sent again; never a second job. */
+/* A row that was just deleted, as by a purge of keys, makes those who insert its key at once
+ * deadlock, sometimes more often than a create tries again. Then it is a 503, which says that the
+ * key may be sent again; never a second job. */
 static void clicks_on_a_key_that_was_purged_are_one_job_or_may_be_repeated(void **state)
 {
 	(void)state;
@@ -117,8 +129,10 @@ static void clicks_on_a_key_that_was_purged_are_one_job_or_may_be_repeated(void 
 			made += clicks.created[i] == CREATED_NEW;
 			if (clicks.created[i] == CREATED_NOT_STORED)
 				click(here.db, i, &clicks);
-			if (clicks.created[i] != CREATED_NEW && clicks.created[i] != CREATED_REPLAYED)
-				fail_msg("round %d, click %zu, repeated: %d", round, i, (int)clicks.created[i]);
+			if (clicks.created[i] != CREATED_NEW &&
+			    clicks.created[i] != CREATED_REPLAYED)
+				fail_msg("round %d, click %zu, repeated: %d", round, i,
+					 (int)clicks.created[i]);
 			if (i == 0)
 				only = clicks.ids[0];
 			assert_true(id_equal(&clicks.ids[i], &only));
@@ -136,9 +150,13 @@ static void a_replay_is_the_job_as_it_is_now(void **state)
 
 	(void)state;
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &first), CREATED_NEW);
-	struct id attempt = attempt_new((struct an_attempt){ .job = &first.id, .state = ATTEMPT_SUCCEEDED });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &first.id, .state = ATTEMPT_SUCCEEDED });
 
-	raw_run(here.raw, "UPDATE jobs SET state = 'succeeded', version = 1, result = '\"r\"', completed_by = %s", x(&attempt));
+	raw_run(here.raw,
+		"UPDATE jobs SET state = 'succeeded', version = 1, result = '\"r\"', completed_by "
+		"= %s",
+		x(&attempt));
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &again), CREATED_REPLAYED);
 	assert_true(id_equal(&first.id, &again.id) && id_equal(&attempt, &again.completed_by));
 	assert_int_equal(again.state, JOB_SUCCEEDED);
@@ -154,20 +172,24 @@ static void a_replay_is_the_job_as_it_is_now(void **state)
 static void another_intent_of_the_key_is_refused_and_changes_nothing(void **state)
 {
 	struct caller ann = caller_with("ann-token");
-	struct intent intent = intent_of("press", "{\"a\":1}"), other = intent_of("press", "{\"a\":2}");
+	struct intent intent = intent_of("press", "{\"a\":1}"),
+		      other = intent_of("press", "{\"a\":2}");
 	struct job first, again;
 	char before[1024];
 
 	(void)state;
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &first), CREATED_NEW);
-	snprintf(before, sizeof before, "%s", raw_text("SELECT CONCAT_WS(' ', HEX(id), HEX(fingerprint), input, state, version, "
-						       "revision, updated_at, attempt_count, next_provider) FROM jobs"));
+	snprintf(before, sizeof before, "%s",
+		 raw_text("SELECT CONCAT_WS(' ', HEX(id), HEX(fingerprint), input, state, version, "
+			  "revision, updated_at, attempt_count, next_provider) FROM jobs"));
 	assert_int_equal(create(here.db, &ann, KEY, &other, &again), CREATED_KEY_REUSED);
 	assert_true(id_equal(&first.id, &again.id));
 	assert_null(again.input.bytes);
 	assert_null(again.owner.bytes);
-	assert_string_equal(before, raw_text("SELECT CONCAT_WS(' ', HEX(id), HEX(fingerprint), input, state, version, revision, "
-					     "updated_at, attempt_count, next_provider) FROM jobs"));
+	assert_string_equal(before,
+			    raw_text("SELECT CONCAT_WS(' ', HEX(id), HEX(fingerprint), input, "
+				     "state, version, revision, "
+				     "updated_at, attempt_count, next_provider) FROM jobs"));
 	assert_int_equal(jobs(), 1);
 	job_release(&again);
 	job_release(&first);
@@ -176,12 +198,14 @@ static void another_intent_of_the_key_is_refused_and_changes_nothing(void **stat
 /* Every pair of (owner, key) is a job of its own, whatever another collation would make of it. */
 static void keys_apart(const char *const pairs[][2], size_t len)
 {
-	struct intent intent = intent_of("press", "{}"), other = intent_of("press", "{\"other\":1}");
+	struct intent intent = intent_of("press", "{}"),
+		      other = intent_of("press", "{\"other\":1}");
 	struct job job;
 
 	for (size_t i = 0; i < len; i++) {
 		struct caller caller = caller_named(pairs[i][0]);
-		enum created created = create(here.db, &caller, pairs[i][1], i % 2 ? &other : &intent, &job);
+		enum created created =
+			create(here.db, &caller, pairs[i][1], i % 2 ? &other : &intent, &job);
 
 		if (created != CREATED_NEW)
 			fail_msg("owner '%s' key '%s': %d", pairs[i][0], pairs[i][1], (int)created);
@@ -192,7 +216,9 @@ static void keys_apart(const char *const pairs[][2], size_t len)
 
 static void a01_trailing_blanks_make_another_key(void **state)
 {
-	static const char *const pairs[][2] = { { "o", "k1" }, { "o", "k1 " }, { "o", "k1  " }, { "o", " k1" } };
+	static const char *const pairs[][2] = {
+		{ "o", "k1" }, { "o", "k1 " }, { "o", "k1  " }, { "o", " k1" }
+	};
 
 	(void)state;
 	keys_apart(pairs, ROWS(pairs));
@@ -200,8 +226,9 @@ static void a01_trailing_blanks_make_another_key(void **state)
 
 static void a02_case_and_accents_make_another_key(void **state)
 {
-	static const char *const pairs[][2] = { { "o", "Order-7" }, { "o", "order-7" }, { "O", "order-7" },
-						{ "\xc3\xbc", "order-7" }, { "u", "order-7" }, { "\xc3\x9c", "order-7" },
+	static const char *const pairs[][2] = { { "o", "Order-7" }, { "o", "order-7" },
+						{ "O", "order-7" }, { "\xc3\xbc", "order-7" },
+						{ "u", "order-7" }, { "\xc3\x9c", "order-7" },
 						{ "o ", "order-7" } };
 
 	(void)state;
@@ -294,7 +321,8 @@ static void who_is_not_known_creates_nothing(void **state)
 	job_release(&job);
 	assert_int_equal(create(here.db, &expired, "e", &intent, &job), CREATED_NEW);
 	job_release(&job);
-	raw_run(here.raw, "UPDATE tokens SET expires_at = UTC_TIMESTAMP(6) WHERE sha256 = UNHEX(SHA2('expired', 256))");
+	raw_run(here.raw, "UPDATE tokens SET expires_at = UTC_TIMESTAMP(6) WHERE sha256 = "
+			  "UNHEX(SHA2('expired', 256))");
 	raw_run(here.raw, "DELETE FROM tokens WHERE sha256 = UNHEX(SHA2('revoked', 256))");
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &job), CREATED_NEW);
 	job_release(&job);
@@ -312,8 +340,13 @@ static void who_is_not_known_creates_nothing(void **state)
 
 static void a_token_beside_a_name_must_be_of_that_name(void **state)
 {
-	static const struct { const char *name; enum created want; } rows[] = {
-		{ "ann", CREATED_NEW }, { "bob", CREATED_NO_SUCH_CALLER }, { "ann ", CREATED_NO_SUCH_CALLER },
+	static const struct {
+		const char *name;
+		enum created want;
+	} rows[] = {
+		{ "ann", CREATED_NEW },
+		{ "bob", CREATED_NO_SUCH_CALLER },
+		{ "ann ", CREATED_NO_SUCH_CALLER },
 		{ "an", CREATED_NO_SUCH_CALLER },
 	};
 	struct intent intent = intent_of("press", "{}");

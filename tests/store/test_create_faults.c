@@ -1,4 +1,5 @@
-/* test_create_faults.c: a create while the database refuses, deadlocks, goes away or keeps its answer to itself. */
+/* test_create_faults.c: a create while the database refuses, deadlocks, goes away or keeps its
+ * answer to itself. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -37,15 +38,18 @@ static MYSQL *take_key(void)
 	MYSQL *other = testdb_raw();
 
 	raw_run(other, "START TRANSACTION");
-	raw_run(other, "INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, attempts_allowed, run_after, created_at, "
-		"updated_at, fingerprint) VALUES (REPEAT('z', 16), 'ann', '" KEY "', 'queued', 3, 3, NOW(6), NOW(6), NOW(6), "
-		"UNHEX(SHA2('press {}', 256)))");
+	raw_run(other, "INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, "
+		       "attempts_allowed, run_after, created_at, "
+		       "updated_at, fingerprint) VALUES (REPEAT('z', 16), 'ann', '" KEY
+		       "', 'queued', 3, 3, NOW(6), NOW(6), NOW(6), "
+		       "UNHEX(SHA2('press {}', 256)))");
 	return other;
 }
 
 static uint64_t deadlocks(void)
 {
-	return raw_number("SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'INNODB_DEADLOCKS'");
+	return raw_number("SELECT variable_value FROM information_schema.global_status WHERE "
+			  "variable_name = 'INNODB_DEADLOCKS'");
 }
 
 static void b02_waiting_duplicates_that_deadlock_end_with_one_job(void **state)
@@ -69,7 +73,7 @@ static void b02_waiting_duplicates_that_deadlock_end_with_one_job(void **state)
 	}
 	assert_int_equal(made, 1);
 	assert_int_equal(jobs(), 1);
-	assert_true(deadlocks() > before);	/* else nothing was tried here */
+	assert_true(deadlocks() > before); /* else nothing was tried here */
 }
 
 static void b03_the_row_behind_a_duplicate_is_found(void **state)
@@ -87,7 +91,8 @@ static void b03_the_row_behind_a_duplicate_is_found(void **state)
 		snprintf(sql, sizeof sql, "SET SESSION TRANSACTION ISOLATION LEVEL %s", levels[i]);
 		raw_run(db->mysql, "%s", sql);
 		assert_int_equal(db_begin(db), RC_OK);
-		raw_run(db->mysql, "SELECT COUNT(*) FROM jobs WHERE id = %s", x(&nobody));	/* a snapshot older than the row */
+		raw_run(db->mysql, "SELECT COUNT(*) FROM jobs WHERE id = %s",
+			x(&nobody)); /* a snapshot older than the row */
 		MYSQL *other = take_key();
 
 		raw_run(other, "COMMIT");
@@ -102,7 +107,9 @@ static void b03_the_row_behind_a_duplicate_is_found(void **state)
 
 static void sessions_are_read_committed_strict_utc_and_wait_two_seconds(void **state)
 {
-	static const struct { const char *what, *want; } rows[] = {
+	static const struct {
+		const char *what, *want;
+	} rows[] = {
 		{ "@@tx_isolation", "READ-COMMITTED" },
 		{ "@@time_zone", "+00:00" },
 		{ "@@innodb_lock_wait_timeout", "2" },
@@ -143,8 +150,11 @@ static void b06_what_a_column_cannot_hold_is_refused_and_not_cut(void **state)
 	memset(long_name, 'p', 65);
 	long_name[65] = '\0';
 	assert_int_equal(create(here.db, &caller, KEY, &intent, &job), CREATED_NOT_STORED);
-	assert_int_equal(job_store_create(here.db, &ann, &key, &intent, &id, clock_real_us(),
-					  "00-0123456789012345678901234567890123456789012345678901-01", &job), CREATED_NOT_STORED);
+	assert_int_equal(
+		job_store_create(here.db, &ann, &key, &intent, &id, clock_real_us(),
+				 "00-0123456789012345678901234567890123456789012345678901-01",
+				 &job),
+		CREATED_NOT_STORED);
 	intent.max_attempts = 65536;
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &job), CREATED_NOT_STORED);
 	intent.max_attempts = 3;
@@ -152,19 +162,37 @@ static void b06_what_a_column_cannot_hold_is_refused_and_not_cut(void **state)
 	intent.metadata_len = strlen(intent.metadata);
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &job), CREATED_NOT_STORED);
 	assert_int_equal(jobs(), 0);
-	assert_int_equal(token_store_add(here.db, caller.token_sha256, long_owner, 256, ROLE_USER, 0), RC_INVALID);
-	assert_int_equal(poller_register(here.db, &id, (memset(long_owner, 'h', 256), long_owner[256] = '\0', long_owner), 1, 60),
-			 RC_INVALID);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM pollers") + raw_number("SELECT COUNT(*) FROM tokens"), 2);
+	assert_int_equal(
+		token_store_add(here.db, caller.token_sha256, long_owner, 256, ROLE_USER, 0),
+		RC_INVALID);
+	assert_int_equal(
+		poller_register(here.db, &id,
+				(memset(long_owner, 'h', 256), long_owner[256] = '\0', long_owner),
+				1, 60),
+		RC_INVALID);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM pollers") +
+				 raw_number("SELECT COUNT(*) FROM tokens"),
+			 2);
 }
 
 static void b06_the_columns_themselves_refuse_too(void **state)
 {
 	static const char *const rows[] = {
-		"owner = REPEAT('o', 256)", "idempotency_key = REPEAT('k', 256)", "fingerprint = REPEAT('f', 33)",
-		"state = 'done'", "state = ''", "provider = REPEAT('p', 65)", "next_provider = REPEAT('p', 65)", "version = -1",
-		"max_attempts = 65536", "error_reason = REPEAT('r', 33)", "traceparent = REPEAT('t', 56)", "run_after = 'soon'",
-		"run_after = NULL", "id = REPEAT('i', 17)", "run_after = '2026-02-30 00:00:00'",
+		"owner = REPEAT('o', 256)",
+		"idempotency_key = REPEAT('k', 256)",
+		"fingerprint = REPEAT('f', 33)",
+		"state = 'done'",
+		"state = ''",
+		"provider = REPEAT('p', 65)",
+		"next_provider = REPEAT('p', 65)",
+		"version = -1",
+		"max_attempts = 65536",
+		"error_reason = REPEAT('r', 33)",
+		"traceparent = REPEAT('t', 56)",
+		"run_after = 'soon'",
+		"run_after = NULL",
+		"id = REPEAT('i', 17)",
+		"run_after = '2026-02-30 00:00:00'",
 	};
 	struct id id = job_new((struct a_job){ 0 });
 	struct db *db = testdb_another();
@@ -205,9 +233,10 @@ static void b08_a_connection_killed_in_the_insert_is_made_again(void **state)
 
 	(void)state;
 	raw_until(1, LOCK_WAITS);
-	raw_run(here.raw, "KILL CONNECTION %s", raw_text("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE "
-							 "trx_state = 'LOCK WAIT'"));
-	raw_until(1, LOCK_WAITS);	/* asked again */
+	raw_run(here.raw, "KILL CONNECTION %s",
+		raw_text("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE "
+			 "trx_state = 'LOCK WAIT'"));
+	raw_until(1, LOCK_WAITS); /* asked again */
 	raw_run(other, "ROLLBACK");
 	crew_join(crew);
 	mysql_close(other);
@@ -217,7 +246,13 @@ static void b08_a_connection_killed_in_the_insert_is_made_again(void **state)
 
 static void b08_what_is_lost_on_the_line_is_one_job(void **state)
 {
-	static const struct { const char *what; enum lossy lose; int times; enum created want; uint64_t jobs; } rows[] = {
+	static const struct {
+		const char *what;
+		enum lossy lose;
+		int times;
+		enum created want;
+		uint64_t jobs;
+	} rows[] = {
 		{ "the question", LOSE_EXECUTE, 1, CREATED_NEW, 1 },
 		{ "the answer", LOSE_EXECUTE_ANSWER, 1, CREATED_NEW, 1 },
 		{ "both answers", LOSE_EXECUTE_ANSWER, 2, CREATED_NEW, 1 },
@@ -237,9 +272,11 @@ static void b08_what_is_lost_on_the_line_is_one_job(void **state)
 
 		lossy_arm(LOSE_NOTHING, 0, 0);
 		if (!lost || clicks.created[0] != rows[i].want || jobs() != rows[i].jobs)
-			fail_msg("%s: %d, %d jobs", rows[i].what, (int)clicks.created[0], (int)jobs());
-		click(db, 1, &clicks);	/* the client's repeat finds exactly one job */
-		if (jobs() != 1 || clicks.created[1] != (rows[i].jobs ? CREATED_REPLAYED : CREATED_NEW))
+			fail_msg("%s: %d, %d jobs", rows[i].what, (int)clicks.created[0],
+				 (int)jobs());
+		click(db, 1, &clicks); /* the client's repeat finds exactly one job */
+		if (jobs() != 1 ||
+		    clicks.created[1] != (rows[i].jobs ? CREATED_REPLAYED : CREATED_NEW))
 			fail_msg("%s, repeated: %d", rows[i].what, (int)clicks.created[1]);
 		db_free(db);
 	}

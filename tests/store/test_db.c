@@ -7,7 +7,12 @@
 
 static void an_error_means_the_same_everywhere(void **state)
 {
-	static const struct { unsigned int error; bool sent; enum rc want; const char *name; } rows[] = {
+	static const struct {
+		unsigned int error;
+		bool sent;
+		enum rc want;
+		const char *name;
+	} rows[] = {
 		{ 1213, true, RC_RETRY, "b09: deadlock, also at COMMIT in a cluster" },
 		{ 1205, true, RC_RETRY, "b07: lock wait" },
 		{ 1020, true, RC_RETRY, "b04: the row changed since it was read" },
@@ -39,7 +44,8 @@ static void an_error_means_the_same_everywhere(void **state)
 		struct db *db = testdb_another();
 		enum rc rc = db_failed(db, rows[i].error, "words", "test", rows[i].sent);
 
-		if (rc != rows[i].want || db_errno(db) != rows[i].error || !strstr(db_error(db), "words"))
+		if (rc != rows[i].want || db_errno(db) != rows[i].error ||
+		    !strstr(db_error(db), "words"))
 			fail_msg("%u %s: %d", rows[i].error, rows[i].name, (int)rc);
 		db_free(db);
 	}
@@ -47,7 +53,7 @@ static void an_error_means_the_same_everywhere(void **state)
 
 struct work {
 	unsigned int rounds;
-	unsigned int fail_until;	/* rounds that end with rc */
+	unsigned int fail_until; /* rounds that end with rc */
 	enum rc rc;
 	bool killed;
 };
@@ -74,7 +80,13 @@ static uint64_t version(void)
 
 static void a_transaction_is_whole_or_not_at_all(void **state)
 {
-	static const struct { const char *name; struct work work; enum rc want; unsigned int rounds; uint64_t version; } rows[] = {
+	static const struct {
+		const char *name;
+		struct work work;
+		enum rc want;
+		unsigned int rounds;
+		uint64_t version;
+	} rows[] = {
 		{ "well", { 0 }, RC_OK, 1, 2 },
 		{ "one round undone", { .fail_until = 1, .rc = RC_RETRY }, RC_OK, 2, 2 },
 		{ "every round undone", { .fail_until = 99, .rc = RC_RETRY }, RC_RETRY, 4, 1 },
@@ -92,8 +104,10 @@ static void a_transaction_is_whole_or_not_at_all(void **state)
 		raw_run(here.raw, "UPDATE providers SET version = 1");
 		enum rc rc = db_transact(db, count, &work);
 
-		if (rc != rows[i].want || work.rounds != rows[i].rounds || version() != rows[i].version)
-			fail_msg("%s: code %d, %u rounds, version %d", rows[i].name, (int)rc, work.rounds, (int)version());
+		if (rc != rows[i].want || work.rounds != rows[i].rounds ||
+		    version() != rows[i].version)
+			fail_msg("%s: code %d, %u rounds, version %d", rows[i].name, (int)rc,
+				 work.rounds, (int)version());
 		db_free(db);
 	}
 }
@@ -114,7 +128,7 @@ static void a_lost_commit_is_uncertain_and_not_said_again(void **state)
 		assert_int_equal(work.rounds, 1);
 		assert_int_equal(version(), i ? 2 : 1);
 		work.rounds = 0;
-		assert_int_equal(db_transact(db, count, &work), RC_OK);	/* a new connection */
+		assert_int_equal(db_transact(db, count, &work), RC_OK); /* a new connection */
 		db_free(db);
 	}
 }
@@ -130,7 +144,9 @@ static void take_first(struct db *db, size_t index, void *arg)
 
 	(void)db;
 	(void)index;
-	(void)mysql_query(embrace->other, "UPDATE providers SET version = 10 WHERE name = 'a'");	/* waits for ours */
+	(void)mysql_query(
+		embrace->other,
+		"UPDATE providers SET version = 10 WHERE name = 'a'"); /* waits for ours */
 	(void)mysql_query(embrace->other, "COMMIT");
 }
 
@@ -151,7 +167,8 @@ static enum rc take_both(struct db *db, void *arg)
 	return rc;
 }
 
-/* Where a cluster says 1213 at COMMIT, one server says it at a statement; both come out of work() or COMMIT as RC_RETRY. */
+/* Where a cluster says 1213 at COMMIT, one server says it at a statement; both come out of work()
+ * or COMMIT as RC_RETRY. */
 static void b09_a_deadlock_inside_is_begun_anew_as_a_whole(void **state)
 {
 	struct embrace embrace = { .other = testdb_raw() };
@@ -162,11 +179,14 @@ static void b09_a_deadlock_inside_is_begun_anew_as_a_whole(void **state)
 	for (int i = 0; i < 50; i++)
 		job_new((struct a_job){ 0 });
 	raw_run(embrace.other, "START TRANSACTION");
-	raw_run(embrace.other, "UPDATE jobs SET revision = 1");	/* the heavier of the two is spared */
+	raw_run(embrace.other,
+		"UPDATE jobs SET revision = 1"); /* the heavier of the two is spared */
 	raw_run(embrace.other, "UPDATE providers SET version = 10 WHERE name = 'b'");
 	assert_int_equal(db_transact(here.db, take_both, &embrace), RC_OK);
 	assert_int_equal(embrace.rounds, 2);
-	assert_string_equal(raw_text("SELECT GROUP_CONCAT(version ORDER BY name) FROM providers WHERE name < 'c'"), "11,11");
+	assert_string_equal(raw_text("SELECT GROUP_CONCAT(version ORDER BY name) FROM providers "
+				     "WHERE name < 'c'"),
+			    "11,11");
 	mysql_close(embrace.other);
 }
 

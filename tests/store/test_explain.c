@@ -1,5 +1,5 @@
-/* test_explain.c: how the server means to run every statement there is, beside some thousands of rows: none walks a table that
- * grows, and what is named by its id is looked for by its id. */
+/* test_explain.c: how the server means to run every statement there is, beside some thousands of
+ * rows: none walks a table that grows, and what is named by its id is looked for by its id. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -30,14 +30,16 @@ static const struct pardon {
 	const char *type;
 	const char *why;
 } pardons[] = {
-	{ SQL_TOKEN_LIST, "tokens", "index", "the operator's list, in order of the key and limited" },
+	{ SQL_TOKEN_LIST, "tokens", "index",
+	  "the operator's list, in order of the key and limited" },
 	{ SQL_PROVIDER_LIST, "providers", "*", "a small table, in order of the key and limited" },
 	{ SQL_POLLER_BURY, "pollers", "*", "one row for each running poller" },
 	{ SQL_VITALS, "pollers", "*", "one row for each running poller" },
 	{ SQL_QUEUE_DUE, "providers or pollers", "*", "a small table; only for --once" },
 	{ SQL_QUEUE_PROVIDERS, "providers or pollers", "*", "a small table" },
 	{ SQL_WEBHOOK_LIST, "webhooks", "*", "in order of the key and limited" },
-	{ SQL_VITALS_OUTBOX, "webhooks", "*", "one row for each owner with an endpoint; the doctor's" },
+	{ SQL_VITALS_OUTBOX, "webhooks", "*",
+	  "one row for each owner with an endpoint; the doctor's" },
 	{ SQL_MIGRATION_LIST, "schema_migrations", "*", "one row for each migration" },
 	{ SQL_MIGRATION_TABLE, "tables", "*", "the server's own dictionary" },
 };
@@ -45,13 +47,29 @@ static const struct pardon {
 /* A literal for the question mark that follows `before`. */
 static const char *literal_after(const char *before, size_t len)
 {
-	static const struct { const char *end, *literal; } rows[] = {
-		{ "id < ", "X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'" }, { "id > ", "X'00000000000000000000000000000000'" },
-		{ "id = ", ID_A }, { "id <> ", ID_A }, { " IN (", ID_A }, { "owner = ", "'7'" }, { "owner > ", "'5'" },
-		{ "idempotency_key = ", "'8'" }, { "LIMIT ", "50" }, { "version = ", "0" }, { "provider = ", "'press'" },
-		{ "name = ", "'press'" }, { "name > ", "''" }, { "state = ", "'unknown'" }, { "INTERVAL ", "60" },
-		{ "sha256 = ", "REPEAT('s', 32)" }, { "sha256 >= ", "REPEAT('s', 32)" }, { "sha256 <= ", "REPEAT('t', 32)" },
-		{ "number = ", "1" }, { "attempt_count + ", "1" },
+	static const struct {
+		const char *end, *literal;
+	} rows[] = {
+		{ "id < ", "X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'" },
+		{ "id > ", "X'00000000000000000000000000000000'" },
+		{ "id = ", ID_A },
+		{ "id <> ", ID_A },
+		{ " IN (", ID_A },
+		{ "owner = ", "'7'" },
+		{ "owner > ", "'5'" },
+		{ "idempotency_key = ", "'8'" },
+		{ "LIMIT ", "50" },
+		{ "version = ", "0" },
+		{ "provider = ", "'press'" },
+		{ "name = ", "'press'" },
+		{ "name > ", "''" },
+		{ "state = ", "'unknown'" },
+		{ "INTERVAL ", "60" },
+		{ "sha256 = ", "REPEAT('s', 32)" },
+		{ "sha256 >= ", "REPEAT('s', 32)" },
+		{ "sha256 <= ", "REPEAT('t', 32)" },
+		{ "number = ", "1" },
+		{ "attempt_count + ", "1" },
 	};
 
 	for (size_t i = 0; i < ROWS(rows); i++) {
@@ -74,7 +92,9 @@ static void spell(enum sql id, char *out, size_t size)
 	text_add_str(&text, "EXPLAIN ");
 	for (const char *c = sql_text(id); *c; c++) {
 		if (*c == '?') {
-			text_add_str(&text, again && text.bytes[text.len - 2] == ',' ? ID_B : literal_after(text.bytes, text.len));
+			text_add_str(&text, again && text.bytes[text.len - 2] == ','
+						    ? ID_B
+						    : literal_after(text.bytes, text.len));
 		} else if (*c == '{') {
 			c = bar;
 		} else if (*c == '}' && !again) {
@@ -100,7 +120,7 @@ static const char *table_of(const char *alias)
 	case 't': return "tokens";
 	case 'p': return "providers or pollers";
 	case 'w': return "webhooks";
-	default:  return "attempts";
+	default: return "attempts";
 	}
 }
 
@@ -118,12 +138,14 @@ static bool is_of_the_claim(enum sql id)
 	return (id >= SQL_QUEUE_PROVIDERS && id <= SQL_CLAIM_JOBS) || id == SQL_PROVIDER_CLAIM;
 }
 
-/* A statement that writes or locks what it names by id, whether or not its text has a hint that says so. */
+/* A statement that writes or locks what it names by id, whether or not its text has a hint that
+ * says so. */
 static bool must_go_by_id(enum sql id, const char *select_type)
 {
 	static const char *const names[] = { "WHERE id = ?", "WHERE id IN ({", "WHERE j.id IN ({" };
 	const char *text = sql_text(id);
-	bool locks = strncmp(text, "UPDATE", 6) == 0 || strncmp(text, "DELETE", 6) == 0 || strstr(text, "FOR UPDATE");
+	bool locks = strncmp(text, "UPDATE", 6) == 0 || strncmp(text, "DELETE", 6) == 0 ||
+		     strstr(text, "FOR UPDATE");
 	bool named = false;
 
 	for (size_t i = 0; i < ROWS(names); i++)
@@ -137,17 +159,21 @@ static void judge(const char *shape, enum sql id, MYSQL_ROW row)
 {
 	const char *type = row[TYPE] ? row[TYPE] : "", *extra = row[EXTRA] ? row[EXTRA] : "";
 	const char *table = row[TABLE] ? table_of(row[TABLE]) : "";
-	bool walks = strcmp(type, "ALL") == 0 || (strcmp(type, "index") == 0 && !strstr(extra, "group-by"));
+	bool walks = strcmp(type, "ALL") == 0 ||
+		     (strcmp(type, "index") == 0 && !strstr(extra, "group-by"));
 
-	/* No table at all; a derived one, whose parts have rows of their own here; the target of VALUES, which is only written to. */
+	/* No table at all; a derived one, whose parts have rows of their own here; the target of
+	 * VALUES, which is only written to. */
 	if (table[0] == '\0' || table[0] == '<' || strcmp(row[SELECT_TYPE], "INSERT") == 0)
 		return;
 	if (walks && !is_pardoned(id, table, type))
-		report("%s, %s: %s of %s by %s (%s)", shape, sql_name(id), type, table, row[KEY] ? row[KEY] : "-", extra);
+		report("%s, %s: %s of %s by %s (%s)", shape, sql_name(id), type, table,
+		       row[KEY] ? row[KEY] : "-", extra);
 	if (is_of_the_claim(id) && (strstr(extra, "filesort") || strstr(extra, "temporary")))
 		report("%s, %s: %s", shape, sql_name(id), extra);
 	if (must_go_by_id(id, row[SELECT_TYPE]) && (!row[KEY] || strcmp(row[KEY], "PRIMARY") != 0))
-		report("%s, %s: looks for %s by %s", shape, sql_name(id), table, row[KEY] ? row[KEY] : "-");
+		report("%s, %s: looks for %s by %s", shape, sql_name(id), table,
+		       row[KEY] ? row[KEY] : "-");
 }
 
 static void explain_all(const char *shape)
@@ -171,18 +197,30 @@ static void explain_all(const char *shape)
 
 static void grow(const char *job_states, const char *attempt_states)
 {
-	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, input, state, version, "
-		"max_attempts, attempts_allowed, attempt_count, run_after, created_at, updated_at) SELECT UNHEX(LPAD(HEX(seq), 32, "
-		"'0')), seq MOD 50, seq, REPEAT('f', 32), 'press', IF(seq MOD 3, 'press', 'second'), '{}', ELT(%s), 0, 3, 3, 1, "
-		"NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq SECOND FROM seq_1_to_%d", job_states,
-		GROWN);
-	raw_run(here.raw, "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
-		"started_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), UNHEX(LPAD(HEX(seq), 32, '0')), 1, 'press', 1, 0, ELT(%s), 0, "
-		"NOW(6) FROM seq_1_to_%d", attempt_states, GROWN);
-	raw_run(here.raw, "INSERT INTO races SELECT id, job_id, id, NULL, 'lost_swap', REPEAT('s', 32), 1, NOW(6) FROM attempts");
-	raw_run(here.raw, "INSERT INTO tokens SELECT UNHEX(SHA2(seq, 256)), seq, 'user', NOW(6), NULL FROM seq_1_to_1000");
-	raw_run(here.raw, "INSERT INTO pollers SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'h', 1, NOW(6), NOW(6) + INTERVAL 60 SECOND "
-		"FROM seq_1_to_20");
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, "
+		"next_provider, input, state, version, "
+		"max_attempts, attempts_allowed, attempt_count, run_after, created_at, updated_at) "
+		"SELECT UNHEX(LPAD(HEX(seq), 32, "
+		"'0')), seq MOD 50, seq, REPEAT('f', 32), 'press', IF(seq MOD 3, 'press', "
+		"'second'), '{}', ELT(%s), 0, 3, 3, 1, "
+		"NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq SECOND, NOW(6) - INTERVAL seq "
+		"SECOND FROM seq_1_to_%d",
+		job_states, GROWN);
+	raw_run(here.raw,
+		"INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, "
+		"state, version_read, "
+		"started_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), UNHEX(LPAD(HEX(seq), 32, "
+		"'0')), 1, 'press', 1, 0, ELT(%s), 0, "
+		"NOW(6) FROM seq_1_to_%d",
+		attempt_states, GROWN);
+	raw_run(here.raw, "INSERT INTO races SELECT id, job_id, id, NULL, 'lost_swap', REPEAT('s', "
+			  "32), 1, NOW(6) FROM attempts");
+	raw_run(here.raw, "INSERT INTO tokens SELECT UNHEX(SHA2(seq, 256)), seq, 'user', NOW(6), "
+			  "NULL FROM seq_1_to_1000");
+	raw_run(here.raw, "INSERT INTO pollers SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'h', 1, "
+			  "NOW(6), NOW(6) + INTERVAL 60 SECOND "
+			  "FROM seq_1_to_20");
 	provider_new("second", 64);
 	raw_run(here.raw, "ANALYZE TABLE jobs, attempts, races, tokens, pollers, providers");
 }
@@ -191,11 +229,13 @@ static void no_statement_walks_a_table_while_work_piles_up(void **state)
 {
 	(void)state;
 	grow("1 + seq MOD 6, 'queued', 'running', 'unknown', 'succeeded', 'failed', 'cancelled'",
-	     "1 + seq MOD 8, 'starting', 'running', 'unknown', 'released', 'succeeded', 'failed', 'cancelled', 'discarded'");
+	     "1 + seq MOD 8, 'starting', 'running', 'unknown', 'released', 'succeeded', 'failed', "
+	     "'cancelled', 'discarded'");
 	explain_all("piled up");
 }
 
-/* Where hardly anything is open, the index over states looks best to the optimizer, whatever is named. */
+/* Where hardly anything is open, the index over states looks best to the optimizer, whatever is
+ * named. */
 static void no_statement_goes_by_state_where_it_names_a_row(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* test_lease.c: two pollers at once, leases that end, what dead pollers left, and jobs whose time is over. */
+/* test_lease.c: two pollers at once, leases that end, what dead pollers left, and jobs whose time
+ * is over. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -7,10 +8,15 @@
 
 static void jobs_queued(size_t n)
 {
-	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, next_provider, input, state, "
-		"max_attempts, attempts_allowed, run_after, created_at, updated_at) SELECT RANDOM_BYTES(16), seq MOD 7, "
-		"RANDOM_BYTES(16), REPEAT('f', 32), 'press', 'press', '{}', 'queued', 3, 3, NOW(6), NOW(6), NOW(6) "
-		"FROM seq_1_to_%zu", n);
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, "
+		"next_provider, input, state, "
+		"max_attempts, attempts_allowed, run_after, created_at, updated_at) SELECT "
+		"RANDOM_BYTES(16), seq MOD 7, "
+		"RANDOM_BYTES(16), REPEAT('f', 32), 'press', 'press', '{}', 'queued', 3, 3, "
+		"NOW(6), NOW(6), NOW(6) "
+		"FROM seq_1_to_%zu",
+		n);
 }
 
 struct rush {
@@ -52,9 +58,11 @@ static void pollers_at_once_stay_below_the_bound_and_share_no_job(void **state)
 		for (size_t i = 0; i < 4; i++)
 			sum += four.taken[i];
 		assert_int_equal(sum, 10);
-		assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts WHERE state = 'starting'"), 10);
+		assert_int_equal(
+			raw_number("SELECT COUNT(*) FROM attempts WHERE state = 'starting'"), 10);
 		assert_int_equal(raw_number("SELECT COUNT(DISTINCT job_id) FROM attempts"), 10);
-		assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running'"), 10);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running'"),
+				 10);
 	}
 }
 
@@ -71,7 +79,10 @@ static void pollers_at_once_take_every_job_once(void **state)
 		crew_run(4, rush, &four);
 	assert_int_equal(four.bad, RC_OK);
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts"), 200);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt_count = 1"), 200);
+	assert_int_equal(
+		raw_number(
+			"SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt_count = 1"),
+		200);
 }
 
 static void b05_a_lease_renewed_to_the_same_moment_is_still_ours(void **state)
@@ -89,8 +100,10 @@ static void b05_a_lease_renewed_to_the_same_moment_is_still_ours(void **state)
 
 static void b05_a_lost_swap_is_lost_whichever_rows_are_counted(void **state)
 {
-	struct id job = job_new((struct a_job){ .state = JOB_SUCCEEDED, .version = 1, .more = "completed_by = REPEAT('w', 16)" });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_RELEASED });
+	struct id job = job_new((struct a_job){
+		.state = JOB_SUCCEEDED, .version = 1, .more = "completed_by = REPEAT('w', 16)" });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_RELEASED });
 
 	(void)state;
 	assert_int_equal(say(result_of(&attempt, "1")), SETTLED_LOST);
@@ -126,7 +139,8 @@ static void a_claim_renews_the_lease(void **state)
 	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) + INTERVAL 10 SECOND");
 	take(here.db, &poller, 1, &cursor, &taken);
 	assert_int_equal(taken.len, 1);
-	assert_int_equal(raw_number("SELECT lease_until > NOW(6) + INTERVAL 50 SECOND FROM pollers"), 1);
+	assert_int_equal(
+		raw_number("SELECT lease_until > NOW(6) + INTERVAL 50 SECOND FROM pollers"), 1);
 }
 
 static struct id held_by(const struct id *poller, enum attempt_state state, struct id *job_out)
@@ -134,7 +148,8 @@ static struct id held_by(const struct id *poller, enum attempt_state state, stru
 	char more[128];
 
 	snprintf(more, sizeof more, "claimed_by = %s", poller ? x(poller) : "NULL");
-	*job_out = job_new((struct a_job){ .state = state == ATTEMPT_UNKNOWN ? JOB_UNKNOWN : JOB_RUNNING, .count = 1 });
+	*job_out = job_new((struct a_job){
+		.state = state == ATTEMPT_UNKNOWN ? JOB_UNKNOWN : JOB_RUNNING, .count = 1 });
 	return attempt_new((struct an_attempt){ .job = job_out, .state = state, .more = more });
 }
 
@@ -150,13 +165,17 @@ static void f01_r6_what_a_dead_poller_left_is_unknown_and_not_failed(void **stat
 	attempts[2] = held_by(&alive, ATTEMPT_STARTING, &jobs[2]);
 	attempts[3] = held_by(NULL, ATTEMPT_RUNNING, &jobs[3]);
 	attempts[4] = held_by(&dead, ATTEMPT_FAILED, &jobs[4]);
-	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND WHERE id = %s", x(&dead));
+	raw_run(here.raw,
+		"UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND WHERE id = %s",
+		x(&dead));
 	assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
 	assert_int_equal(reaped, 2);
 	for (size_t i = 0; i < 2; i++) {
 		job_is(&jobs[i], "unknown", 0);
-		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, reason, IFNULL(phase, '-'), finished_at IS NULL, "
-					     "claimed_by IS NULL) FROM attempts WHERE id = %s", x(&attempts[i])),
+		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, reason, IFNULL(phase, "
+					     "'-'), finished_at IS NULL, "
+					     "claimed_by IS NULL) FROM attempts WHERE id = %s",
+					     x(&attempts[i])),
 				    "unknown poller_lost - 1 1");
 	}
 	attempt_is(&attempts[2], "starting");
@@ -167,7 +186,8 @@ static void f01_r6_what_a_dead_poller_left_is_unknown_and_not_failed(void **stat
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM pollers WHERE id = %s", x(&alive)), 1);
 	assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
 	assert_int_equal(reaped, 0);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'queued'"), 0);	/* never requeued at start-up */
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'queued'"),
+			 0); /* never requeued at start-up */
 }
 
 static void f02_a_poller_that_wakes_up_late_may_still_win_or_lose(void **state)
@@ -179,12 +199,13 @@ static void f02_a_poller_that_wakes_up_late_may_still_win_or_lose(void **state)
 	(void)state;
 	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
 	assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
-	assert_int_equal(say(result_of(&attempt, "1")), SETTLED_MADE);	/* nobody else has moved */
+	assert_int_equal(say(result_of(&attempt, "1")), SETTLED_MADE); /* nobody else has moved */
 	job_is(&job, "succeeded", 1);
 	attempt = held_by(&frozen, ATTEMPT_STARTING, &job);
 	assert_int_equal(claim_reap(here.db, &reaped), RC_OK);
 	assert_int_equal(say(word_of(&attempt, ON_RELEASE)), SETTLED_MADE);
-	struct id next = attempt_new((struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_STARTING });
+	struct id next = attempt_new(
+		(struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_STARTING });
 
 	assert_int_equal(say(result_of(&next, "2")), SETTLED_MADE);
 	assert_int_equal(say(result_of(&attempt, "1")), SETTLED_LOST);
@@ -215,21 +236,30 @@ static void two_that_reap_at_once_make_one_unknown(void **state)
 	crew_run(4, reap, &reapers);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(reapers.rcs[i], RC_OK);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'unknown' AND revision = 1 AND version = 0"), 50);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'unknown' AND "
+				    "revision = 1 AND version = 0"),
+			 50);
 }
 
 static void jobs_whose_time_is_over_fail_for_good(void **state)
 {
-	static const struct { const char *more, *want; } rows[] = {
+	static const struct {
+		const char *more, *want;
+	} rows[] = {
 		{ "expires_at = NOW(6) - INTERVAL 1 SECOND", "failed 1 expired" },
 		{ "expires_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", "queued 0 -" },
-		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1", "failed 1 deadline" },
+		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND, attempt_count = 1",
+		  "failed 1 deadline" },
 		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND", "failed 1 deadline" },
-		{ "expires_at = NOW(6) - INTERVAL 1 SECOND, deadline_at = NOW(6) + INTERVAL 1 HOUR", "failed 1 expired" },
-		{ "expires_at = NOW(6) + INTERVAL 1 HOUR, deadline_at = NOW(6) - INTERVAL 1 SECOND", "failed 1 deadline" },
-		{ "expires_at = NOW(6) + INTERVAL 1 HOUR, deadline_at = NOW(6) + INTERVAL 2 HOUR", "queued 0 -" },
+		{ "expires_at = NOW(6) - INTERVAL 1 SECOND, deadline_at = NOW(6) + INTERVAL 1 HOUR",
+		  "failed 1 expired" },
+		{ "expires_at = NOW(6) + INTERVAL 1 HOUR, deadline_at = NOW(6) - INTERVAL 1 SECOND",
+		  "failed 1 deadline" },
+		{ "expires_at = NOW(6) + INTERVAL 1 HOUR, deadline_at = NOW(6) + INTERVAL 2 HOUR",
+		  "queued 0 -" },
 		{ "expires_at = NOW(6) - INTERVAL 1 SECOND, state = 'running'", "running 0 -" },
-		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND, state = 'unknown'", "unknown 0 -" },	/* what is in doubt stays so */
+		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND, state = 'unknown'",
+		  "unknown 0 -" }, /* what is in doubt stays so */
 	};
 	struct id jobs[ROWS(rows)];
 	size_t expired;
@@ -240,7 +270,8 @@ static void jobs_whose_time_is_over_fail_for_good(void **state)
 	assert_int_equal(claim_expire(here.db, &expired), RC_OK);
 	assert_int_equal(expired, 5);
 	for (size_t i = 0; i < ROWS(rows); i++) {
-		const char *now = raw_text("SELECT CONCAT_WS(' ', state, version, IFNULL(error_reason, '-')) FROM jobs WHERE id = %s",
+		const char *now = raw_text("SELECT CONCAT_WS(' ', state, version, "
+					   "IFNULL(error_reason, '-')) FROM jobs WHERE id = %s",
 					   x(&jobs[i]));
 		if (strcmp(now, rows[i].want) != 0)
 			fail_msg("%s: %s", rows[i].more, now);

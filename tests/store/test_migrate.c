@@ -1,4 +1,5 @@
-/* test_migrate.c: the schema from nothing, again, by two at once, after an interruption; and what is refused. */
+/* test_migrate.c: the schema from nothing, again, by two at once, after an interruption; and what
+ * is refused. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -50,7 +51,8 @@ static void migrate(size_t want)
 
 static uint64_t tables(void)
 {
-	return raw_number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'onejob'");
+	return raw_number(
+		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'onejob'");
 }
 
 static void a_fresh_database_gets_each_migration_once_and_in_order(void **state)
@@ -62,7 +64,9 @@ static void a_fresh_database_gets_each_migration_once_and_in_order(void **state)
 	for (size_t i = 0; i < applied.len; i++)
 		assert_int_equal(applied.numbers[i], i + 1);
 	assert_int_equal(check().verdict, SCHEMA_CURRENT);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM schema_migrations WHERE applied_at IS NOT NULL"), applied.len);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM schema_migrations WHERE applied_at IS NOT NULL"),
+		applied.len);
 	assert_int_equal(tables(), 9);
 	migrate(0);
 }
@@ -73,9 +77,13 @@ static void rights_on_the_one_database_are_enough(void **state)
 	assert_int_not_equal(raw_try(here.db->mysql, "SELECT COUNT(*) FROM mysql.user"), 0);
 	assert_int_not_equal(raw_try(here.db->mysql, "CREATE DATABASE other"), 0);
 	migrate(check().wants);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = 'onejob'") +
-			 raw_number("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = 'onejob'") +
-			 raw_number("SELECT COUNT(*) FROM information_schema.events WHERE event_schema = 'onejob'"), 0);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM information_schema.triggers WHERE "
+				    "trigger_schema = 'onejob'") +
+				 raw_number("SELECT COUNT(*) FROM information_schema.routines "
+					    "WHERE routine_schema = 'onejob'") +
+				 raw_number("SELECT COUNT(*) FROM information_schema.events WHERE "
+					    "event_schema = 'onejob'"),
+			 0);
 }
 
 struct two {
@@ -108,9 +116,15 @@ static void several_at_once_take_turns(void **state)
 
 static void what_was_changed_since_or_is_newer_is_refused(void **state)
 {
-	static const struct { const char *sql; enum schema want; uint32_t changed; } rows[] = {
-		{ "UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE number = 3", SCHEMA_CHANGED, 3 },
-		{ "INSERT INTO schema_migrations VALUES (999, 'new', REPEAT('n', 32), NOW(6))", SCHEMA_NEWER, 0 },
+	static const struct {
+		const char *sql;
+		enum schema want;
+		uint32_t changed;
+	} rows[] = {
+		{ "UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE number = 3",
+		  SCHEMA_CHANGED, 3 },
+		{ "INSERT INTO schema_migrations VALUES (999, 'new', REPEAT('n', 32), NOW(6))",
+		  SCHEMA_NEWER, 0 },
 	};
 	struct schema_state schema;
 
@@ -119,26 +133,36 @@ static void what_was_changed_since_or_is_newer_is_refused(void **state)
 		fresh(NULL);
 		migrate(check().wants);
 		raw_run(here.raw, "DROP TABLE races");
-		raw_run(here.raw, "UPDATE schema_migrations SET applied_at = NULL WHERE number = 7");
+		raw_run(here.raw,
+			"UPDATE schema_migrations SET applied_at = NULL WHERE number = 7");
 		raw_run(here.raw, "%s", rows[i].sql);
 		assert_int_equal(check().verdict, rows[i].want);
 		assert_int_equal(migrate_run(here.db, note, NULL, &schema), RC_CONFLICT);
 		assert_int_equal(schema.verdict, rows[i].want);
 		if (rows[i].changed)
 			assert_int_equal(schema.changed, rows[i].changed);
-		assert_int_equal(tables(), 8);	/* nothing was done */
-		assert_int_equal(raw_number("SELECT IS_FREE_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)))"), 1);
+		assert_int_equal(tables(), 8); /* nothing was done */
+		assert_int_equal(raw_number("SELECT IS_FREE_LOCK(CONCAT('onejob.', "
+					    "LEFT(SHA2(DATABASE(), 256), 40)))"),
+				 1);
 	}
 }
 
 static void an_interrupted_migration_heals(void **state)
 {
-	static const struct { const char *name, *first, *then; size_t want; } rows[] = {
-		{ "noted, table not there", "DROP TABLE races", "UPDATE schema_migrations SET applied_at = NULL WHERE number = 7", 1 },
-		{ "table there, end not noted", "DO 0", "UPDATE schema_migrations SET applied_at = NULL WHERE number = 7", 1 },
-		{ "table of migrations there, empty", "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, tokens",
+	static const struct {
+		const char *name, *first, *then;
+		size_t want;
+	} rows[] = {
+		{ "noted, table not there", "DROP TABLE races",
+		  "UPDATE schema_migrations SET applied_at = NULL WHERE number = 7", 1 },
+		{ "table there, end not noted", "DO 0",
+		  "UPDATE schema_migrations SET applied_at = NULL WHERE number = 7", 1 },
+		{ "table of migrations there, empty",
+		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, tokens",
 		  "DELETE FROM schema_migrations", 10 },
-		{ "stopped in the middle", "DROP TABLE outbox, webhooks, races, attempts", "DELETE FROM schema_migrations WHERE number >= 6", 5 },
+		{ "stopped in the middle", "DROP TABLE outbox, webhooks, races, attempts",
+		  "DELETE FROM schema_migrations WHERE number >= 6", 5 },
 	};
 
 	(void)state;
@@ -159,7 +183,7 @@ static void a_migration_that_fails_is_a_fault_and_stays_to_be_done(void **state)
 	struct schema_state schema;
 
 	(void)state;
-	raw_run(here.raw, "CREATE TABLE tokens (a INT)");	/* somebody else's: not begun by us */
+	raw_run(here.raw, "CREATE TABLE tokens (a INT)"); /* somebody else's: not begun by us */
 	assert_int_equal(migrate_run(here.db, note, NULL, &schema), RC_FAULT);
 	assert_int_equal(applied.len, 1);
 	assert_int_equal(check().verdict, SCHEMA_OLDER);

@@ -14,8 +14,11 @@
 
 static bool put(const char *owner, const char *url)
 {
-	char *secrets[] = { (char *)(uintptr_t)"${file:/etc/onejob/whsec}", (char *)(uintptr_t)"${env:OLD}" };
-	struct webhook_def def = { .url = (char *)(uintptr_t)url, .secrets = { secrets[0], secrets[1] }, .secrets_len = 2 };
+	char *secrets[] = { (char *)(uintptr_t) "${file:/etc/onejob/whsec}",
+			    (char *)(uintptr_t) "${env:OLD}" };
+	struct webhook_def def = { .url = (char *)(uintptr_t)url,
+				   .secrets = { secrets[0], secrets[1] },
+				   .secrets_len = 2 };
 	bool is_new = false;
 
 	assert_int_equal(webhook_store_put(here.db, owner, strlen(owner), &def, &is_new), RC_OK);
@@ -34,7 +37,8 @@ static void tell(const struct id *job)
 
 static struct id told_job(const char *owner)
 {
-	struct id job = job_new((struct a_job){ .owner = owner, .state = JOB_SUCCEEDED, .version = 1 });
+	struct id job =
+		job_new((struct a_job){ .owner = owner, .state = JOB_SUCCEEDED, .version = 1 });
 
 	tell(&job);
 	return job;
@@ -73,15 +77,20 @@ static void a_message_is_written_for_the_states_that_are_told(void **state)
 		if (s == JOB_SUCCEEDED || s == JOB_FAILED || s == JOB_CANCELLED || s == JOB_UNKNOWN)
 			snprintf(want, sizeof want, "job.%s %s 7 ann", name, name);
 		tell(&job);
-		const char *got = raw_text("SELECT COALESCE(MAX(CONCAT(type, ' ', state, ' ', version, ' ', owner)), '') FROM outbox "
-					   "WHERE job_id = %s", x(&job));
+		const char *got = raw_text("SELECT COALESCE(MAX(CONCAT(type, ' ', state, ' ', "
+					   "version, ' ', owner)), '') FROM outbox "
+					   "WHERE job_id = %s",
+					   x(&job));
 
 		if (strcmp(got, want) != 0)
 			fail_msg("%s: %s", name, got);
 	}
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox o JOIN jobs j ON j.id = o.job_id WHERE o.created_at = "
-				    "j.updated_at AND o.idempotency_key = j.idempotency_key AND o.tries = 0 AND "
-				    "o.next_at <= UTC_TIMESTAMP(6)"), 4);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox o JOIN jobs j ON j.id = o.job_id "
+				    "WHERE o.created_at = "
+				    "j.updated_at AND o.idempotency_key = j.idempotency_key AND "
+				    "o.tries = 0 AND "
+				    "o.next_at <= UTC_TIMESTAMP(6)"),
+			 4);
 }
 
 static void nothing_is_written_where_nobody_listens(void **state)
@@ -118,13 +127,17 @@ static void a_change_that_is_rolled_back_tells_nobody(void **state)
 
 static void a_message_is_told_as_it_was_then(void **state)
 {
-	struct id job = job_new((struct a_job){ .key = "k \"1\"", .state = JOB_UNKNOWN, .version = 3,
-						.more = "updated_at = '2026-12-01 22:40:47.123456'" });
+	struct id job =
+		job_new((struct a_job){ .key = "k \"1\"",
+					.state = JOB_UNKNOWN,
+					.version = 3,
+					.more = "updated_at = '2026-12-01 22:40:47.123456'" });
 
 	(void)state;
 	put("ann", URL);
 	tell(&job);
-	raw_run(here.raw, "UPDATE jobs SET state = 'succeeded', version = 4, updated_at = UTC_TIMESTAMP(6)");
+	raw_run(here.raw,
+		"UPDATE jobs SET state = 'succeeded', version = 4, updated_at = UTC_TIMESTAMP(6)");
 	struct outbox_list messages = take_all(OUTBOX_MAX);
 
 	assert_int_equal(messages.len, 1);
@@ -156,8 +169,10 @@ static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 
 	assert_int_equal(first.len, 1);
 	nobody_is_due();
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at BETWEEN UTC_TIMESTAMP(6) + INTERVAL 50 SECOND AND "
-				    "UTC_TIMESTAMP(6) + INTERVAL 60 SECOND"), 1);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at BETWEEN "
+				    "UTC_TIMESTAMP(6) + INTERVAL 50 SECOND AND "
+				    "UTC_TIMESTAMP(6) + INTERVAL 60 SECOND"),
+			 1);
 	make_due();
 	struct outbox_list second = take_all(OUTBOX_MAX);
 
@@ -168,8 +183,11 @@ static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 	assert_int_equal(outbox_failed(here.db, &first.list[0], "late", -1), RC_OK);
 	assert_int_equal(raw_number(WAITING), 1);
 	assert_int_equal(outbox_failed(here.db, &second.list[0], "it answered 503", 30000), RC_OK);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE last_answer = 'it answered 503' AND next_at BETWEEN "
-				    "UTC_TIMESTAMP(6) + INTERVAL 20 SECOND AND UTC_TIMESTAMP(6) + INTERVAL 30 SECOND"), 1);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE last_answer = 'it answered "
+				    "503' AND next_at BETWEEN "
+				    "UTC_TIMESTAMP(6) + INTERVAL 20 SECOND AND UTC_TIMESTAMP(6) + "
+				    "INTERVAL 30 SECOND"),
+			 1);
 	outbox_list_free(&first);
 	outbox_list_free(&second);
 }
@@ -234,12 +252,14 @@ static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **st
 	assert_int_equal(vitals_read(here.db, &vitals), RC_OK);
 	assert_int_equal(vitals.endpoints_disabled, 1);
 	assert_int_equal(vitals.messages_given_up, 2);
-	assert_int_equal(raw_number(WAITING), 1);	/* bob's */
+	assert_int_equal(raw_number(WAITING), 1); /* bob's */
 	told_job("ann");
 	assert_int_equal(raw_number(PARKED), 2);
 
 	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_OK);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at <= UTC_TIMESTAMP(6) AND tries = 0"), 3);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at <= UTC_TIMESTAMP(6) "
+				    "AND tries = 0"),
+			 3);
 	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_OK);
 	assert_true(row.enabled);
 	assert_null(row.disabled_why.bytes);
@@ -333,8 +353,13 @@ static void a_purged_job_leaves_no_message(void **state)
 	put("ann", URL);
 	tell(&job);
 	told_job("ann");
-	raw_run(here.raw, "UPDATE jobs SET id = CONCAT(X'0001', SUBSTR(id, 3)), updated_at = '2001-01-01' WHERE id = %s", x(&job));
-	raw_run(here.raw, "UPDATE outbox SET job_id = CONCAT(X'0001', SUBSTR(job_id, 3)) WHERE job_id = %s", x(&job));
+	raw_run(here.raw,
+		"UPDATE jobs SET id = CONCAT(X'0001', SUBSTR(id, 3)), updated_at = '2001-01-01' "
+		"WHERE id = %s",
+		x(&job));
+	raw_run(here.raw,
+		"UPDATE outbox SET job_id = CONCAT(X'0001', SUBSTR(job_id, 3)) WHERE job_id = %s",
+		x(&job));
 	assert_int_equal(job_store_purge_rows(here.db, 86400, &purged), RC_OK);
 	assert_int_equal(purged, 1);
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);

@@ -25,10 +25,15 @@ static enum rc put(const char *name, const char *json, bool *new_out, struct pro
 
 static void the_version_goes_up_with_every_change_and_only_then(void **state)
 {
-	static const struct { const char *json; bool is_new; uint32_t version; } rows[] = {
+	static const struct {
+		const char *json;
+		bool is_new;
+		uint32_t version;
+	} rows[] = {
 		{ "{\"url\":\"http://a/\"}", true, 1 },
 		{ "{\"url\":\"http://a/\"}", false, 1 },
-		{ "{\"url\":\"http://a/\",\"max_in_flight\":64}", false, 1 },	/* the default, said aloud */
+		{ "{\"url\":\"http://a/\",\"max_in_flight\":64}", false,
+		  1 }, /* the default, said aloud */
 		{ "{\"url\":\"http://a/\",\"max_in_flight\":7,\"enabled\":false}", false, 2 },
 		{ "{\"url\":\"http://b/\"}", false, 3 },
 	};
@@ -46,7 +51,9 @@ static void the_version_goes_up_with_every_change_and_only_then(void **state)
 		provider_row_release(&got);
 		provider_row_release(&row);
 		if (i == 3)
-			assert_int_equal(raw_number("SELECT max_in_flight = 7 AND enabled = 0 FROM providers WHERE name = 'new'"), 1);
+			assert_int_equal(raw_number("SELECT max_in_flight = 7 AND enabled = 0 FROM "
+						    "providers WHERE name = 'new'"),
+					 1);
 	}
 	assert_int_equal(provider_store_get(here.db, "none", &got), RC_NOT_FOUND);
 }
@@ -60,9 +67,16 @@ static void put_beside_others(struct db *db, size_t index, void *arg)
 {
 	struct puts *puts = arg;
 	char url[] = "http://x/0";
-	struct provider_def def = { .url = url, .method = (char[]){ "POST" }, .key_header = (char[]){ "Idempotency-Key" },
-				    .result_pointer = (char[]){ "" }, .max_in_flight = 1, .connect_timeout_ms = 1, .timeout_ms = 1,
-				    .max_result_bytes = 1, .retry_base_ms = 1, .retry_max_ms = 1 };
+	struct provider_def def = { .url = url,
+				    .method = (char[]){ "POST" },
+				    .key_header = (char[]){ "Idempotency-Key" },
+				    .result_pointer = (char[]){ "" },
+				    .max_in_flight = 1,
+				    .connect_timeout_ms = 1,
+				    .timeout_ms = 1,
+				    .max_result_bytes = 1,
+				    .retry_base_ms = 1,
+				    .retry_max_ms = 1 };
 	struct provider_row row;
 	bool is_new = false;
 
@@ -100,7 +114,8 @@ static void lists_are_paged_by_name(void **state)
 	provider_new("a", 1);
 	provider_new("b", 1);
 	assert_int_equal(provider_store_list(here.db, NULL, 2, &rows, &len, &more), RC_OK);
-	assert_true(len == 2 && more && strcmp(rows[0].name, "a") == 0 && strcmp(rows[1].name, "b") == 0);
+	assert_true(len == 2 && more && strcmp(rows[0].name, "a") == 0 &&
+		    strcmp(rows[1].name, "b") == 0);
 	provider_list_free(rows, len);
 	assert_int_equal(provider_store_list(here.db, "b", 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 1 && !more && strcmp(rows[0].name, "press") == 0);
@@ -129,8 +144,10 @@ static void what_is_in_use_is_not_deleted(void **state)
 		enum rc rc = provider_store_delete(here.db, "press");
 
 		if (rc != (attempt_in_play((enum attempt_state)a) ? RC_CONFLICT : RC_OK))
-			fail_msg("attempt %s: %d", attempt_state_name((enum attempt_state)a), (int)rc);
-		assert_int_equal(raw_number("SELECT COUNT(*) FROM providers"), attempt_in_play((enum attempt_state)a));
+			fail_msg("attempt %s: %d", attempt_state_name((enum attempt_state)a),
+				 (int)rc);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM providers"),
+				 attempt_in_play((enum attempt_state)a));
 	}
 	testdb_empty(NULL);
 	assert_int_equal(provider_store_delete(here.db, "none"), RC_NOT_FOUND);

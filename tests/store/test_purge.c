@@ -1,4 +1,5 @@
-/* test_purge.c: payloads go, keys stay; nothing that may still have an effect is touched, and nobody waits. */
+/* test_purge.c: payloads go, keys stay; nothing that may still have an effect is touched, and
+ * nobody waits. */
 #include "testdb.h"
 
 #include <pthread.h>
@@ -11,10 +12,16 @@
 
 static struct id old_job(enum job_state state, const char *key)
 {
-	struct id id = job_new((struct a_job){ .state = state, .key = key, .input = "secret-in", .version = 1,
-					       .more = "updated_at = NOW(6) - INTERVAL 10 DAY, created_at = NOW(6) - INTERVAL 10 DAY, "
-						       "metadata = '{\"m\":\"secret-meta\"}', error_detail = 'secret-error', "
-						       "result = '\"secret-out\"', fingerprint = UNHEX(SHA2('press secret-in', 256))" });
+	struct id id = job_new((struct a_job){
+		.state = state,
+		.key = key,
+		.input = "secret-in",
+		.version = 1,
+		.more = "updated_at = NOW(6) - INTERVAL 10 DAY, created_at = NOW(6) - INTERVAL 10 "
+			"DAY, "
+			"metadata = '{\"m\":\"secret-meta\"}', error_detail = 'secret-error', "
+			"result = '\"secret-out\"', fingerprint = UNHEX(SHA2('press secret-in', "
+			"256))" });
 	unsigned char random[ID_RANDOM_BYTES];
 	struct id old;
 
@@ -29,7 +36,9 @@ static uint64_t purge(bool rows)
 {
 	uint64_t purged = 99;
 
-	assert_int_equal((rows ? job_store_purge_rows : job_store_purge_payloads)(here.db, 5 * DAY, &purged), RC_OK);
+	assert_int_equal(
+		(rows ? job_store_purge_rows : job_store_purge_payloads)(here.db, 5 * DAY, &purged),
+		RC_OK);
 	return purged;
 }
 
@@ -41,10 +50,15 @@ static void payloads_go_and_the_row_stays(void **state)
 	struct job again;
 
 	(void)state;
-	attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_FAILED, .more = "detail = 'secret-detail', note = 'secret-note'" });
+	attempt_new(
+		(struct an_attempt){ .job = &job,
+				     .state = ATTEMPT_FAILED,
+				     .more = "detail = 'secret-detail', note = 'secret-note'" });
 	assert_int_equal(purge(false), 1);
 	assert_int_equal(found_anywhere("secret"), 0);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE purged_at IS NOT NULL AND state = 'failed' AND version = 1"), 1);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE purged_at IS NOT NULL AND "
+				    "state = 'failed' AND version = 1"),
+			 1);
 	assert_int_equal(purge(false), 0);
 	assert_int_equal(create(here.db, &ann, "k", &intent, &again), CREATED_REPLAYED);
 	assert_true(id_equal(&again.id, &job) && again.purged_us != 0 && !again.input.bytes);
@@ -60,13 +74,16 @@ static void a_key_is_new_again_only_when_its_row_is_gone(void **state)
 	struct caller ann = caller_with("ann-token");
 	struct intent other = intent_of("press", "else");
 	struct job made;
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_DISCARDED });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_DISCARDED });
 
 	(void)state;
-	raw_run(here.raw, "INSERT INTO races SELECT id, job_id, id, NULL, 'lost_swap', REPEAT('s', 32), 1, NOW(6) FROM attempts");
+	raw_run(here.raw, "INSERT INTO races SELECT id, job_id, id, NULL, 'lost_swap', REPEAT('s', "
+			  "32), 1, NOW(6) FROM attempts");
 	(void)attempt;
 	assert_int_equal(purge(true), 1);
-	assert_int_equal(raw_number("SELECT (SELECT COUNT(*) FROM jobs) + (SELECT COUNT(*) FROM attempts) + (SELECT COUNT(*) FROM races)"),
+	assert_int_equal(raw_number("SELECT (SELECT COUNT(*) FROM jobs) + (SELECT COUNT(*) FROM "
+				    "attempts) + (SELECT COUNT(*) FROM races)"),
 			 0);
 	assert_int_equal(create(here.db, &ann, "k", &other, &made), CREATED_NEW);
 	job_release(&made);
@@ -74,7 +91,12 @@ static void a_key_is_new_again_only_when_its_row_is_gone(void **state)
 
 static void what_is_open_or_young_is_left(void **state)
 {
-	static const struct { enum job_state job; int attempt; const char *more; bool want; } rows[] = {
+	static const struct {
+		enum job_state job;
+		int attempt;
+		const char *more;
+		bool want;
+	} rows[] = {
 		{ JOB_SUCCEEDED, -1, NULL, true },
 		{ JOB_FAILED, -1, NULL, true },
 		{ JOB_CANCELLED, -1, NULL, true },
@@ -101,12 +123,14 @@ static void what_is_open_or_young_is_left(void **state)
 		struct id job = old_job(rows[r].job, NULL);
 
 		if (rows[r].attempt >= 0)
-			attempt_new((struct an_attempt){ .job = &job, .state = (enum attempt_state)rows[r].attempt });
+			attempt_new((struct an_attempt){
+				.job = &job, .state = (enum attempt_state)rows[r].attempt });
 		if (rows[r].more)
 			raw_run(here.raw, "UPDATE jobs SET %s", rows[r].more);
 		if (purge(i % 2) != rows[r].want)
 			fail_msg("row %zu, %s", r, i % 2 ? "rows" : "payloads");
-		assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts"), rows[r].attempt >= 0 && !(i % 2 && rows[r].want));
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts"),
+				 rows[r].attempt >= 0 && !(i % 2 && rows[r].want));
 	}
 }
 
@@ -136,8 +160,11 @@ static void what_comes_into_doubt_meanwhile_is_left(void **state)
 	struct crew *crew = crew_start(1, purge_rows, &purging);
 
 	raw_until(1, LOCK_WAITS);
-	raw_run(other, "INSERT INTO attempts SET id = %s, job_id = %s, number = 1, provider = 'p', provider_version = 1, "
-		"generation = 0, state = 'unknown', version_read = 1, started_at = NOW(6)", x(&id), x(&job));
+	raw_run(other,
+		"INSERT INTO attempts SET id = %s, job_id = %s, number = 1, provider = 'p', "
+		"provider_version = 1, "
+		"generation = 0, state = 'unknown', version_read = 1, started_at = NOW(6)",
+		x(&id), x(&job));
 	raw_run(other, "UPDATE jobs SET state = 'cancelled' WHERE id = %s", x(&job));
 	raw_run(other, "COMMIT");
 	crew_join(crew);
@@ -150,10 +177,17 @@ static void what_comes_into_doubt_meanwhile_is_left(void **state)
 
 static void grow(size_t n)
 {
-	raw_run(here.raw, "INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, input, state, max_attempts, "
-		"attempts_allowed, run_after, created_at, updated_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), seq MOD 9, seq, REPEAT('f', "
-		"32), 'press', REPEAT('i', 500), 'succeeded', 3, 3, NOW(6), NOW(6), NOW(6) - INTERVAL 9 DAY FROM seq_1_to_%zu", n);
-	raw_run(here.raw, "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, "
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, input, "
+		"state, max_attempts, "
+		"attempts_allowed, run_after, created_at, updated_at) SELECT UNHEX(LPAD(HEX(seq), "
+		"32, '0')), seq MOD 9, seq, REPEAT('f', "
+		"32), 'press', REPEAT('i', 500), 'succeeded', 3, 3, NOW(6), NOW(6), NOW(6) - "
+		"INTERVAL 9 DAY FROM seq_1_to_%zu",
+		n);
+	raw_run(here.raw,
+		"INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, "
+		"state, version_read, "
 		"started_at) SELECT id, id, 1, 'press', 1, 0, 'succeeded', 0, NOW(6) FROM jobs");
 }
 
@@ -200,13 +234,13 @@ static void f05_creates_go_on_while_thousands_are_purged(void **state)
 	struct steady steady = { .rc = RC_FAULT };
 
 	(void)state;
-	grow(5050);	/* half a batch at the end */
+	grow(5050); /* half a batch at the end */
 	crew_run(2, purge_or_create, &steady);
 	assert_int_equal(steady.rc, RC_OK);
 	assert_int_equal(steady.purged, 5050);
 	assert_int_equal(steady.bad, 0);
 	assert_true(steady.made > 20);
-	assert_true(steady.longest_ms < 3000);	/* a lock wait would be 5 s */
+	assert_true(steady.longest_ms < 3000); /* a lock wait would be 5 s */
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs"), steady.made);
 }
 
@@ -238,8 +272,9 @@ static void a_purged_job_is_not_tried_again(void **state)
 
 	(void)state;
 	assert_int_equal(purge(false), 1);
-	assert_int_equal(job_store_request_attempt(here.db, &ann, &job, NULL, NULL, &got, &attempt), CHANGED_JOB_SETTLED);
-	job_is(&job, "failed", 1);	/* its input is gone: nothing could be sent */
+	assert_int_equal(job_store_request_attempt(here.db, &ann, &job, NULL, NULL, &got, &attempt),
+			 CHANGED_JOB_SETTLED);
+	job_is(&job, "failed", 1); /* its input is gone: nothing could be sent */
 	job_release(&got);
 }
 

@@ -1,4 +1,5 @@
-/* test_settle.c: one result lands, by compare-and-swap alone; whoever comes second leaves a digest and nothing else. */
+/* test_settle.c: one result lands, by compare-and-swap alone; whoever comes second leaves a digest
+ * and nothing else. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -18,8 +19,10 @@ static struct duel duel_new(enum attempt_state second)
 {
 	struct duel duel = { .job = job_new((struct a_job){ .state = JOB_RUNNING, .count = 2 }) };
 
-	duel.first = attempt_new((struct an_attempt){ .job = &duel.job, .state = ATTEMPT_RELEASED });
-	duel.second = attempt_new((struct an_attempt){ .job = &duel.job, .number = 2, .state = second, .provider = "other" });
+	duel.first =
+		attempt_new((struct an_attempt){ .job = &duel.job, .state = ATTEMPT_RELEASED });
+	duel.second = attempt_new((struct an_attempt){
+		.job = &duel.job, .number = 2, .state = second, .provider = "other" });
 	return duel;
 }
 
@@ -34,15 +37,22 @@ static void r4_the_database_refuses_a_second_attempt_in_doubt(void **state)
 	for (int a = 0; a < ATTEMPT_STATE__MAX; a++) {
 		for (int b = 0; b < ATTEMPT_STATE__MAX; b++) {
 			struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
-			bool both = attempt_in_doubt((enum attempt_state)a) && attempt_in_doubt((enum attempt_state)b);
+			bool both = attempt_in_doubt((enum attempt_state)a) &&
+				    attempt_in_doubt((enum attempt_state)b);
 
-			attempt_new((struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
-			unsigned int error = raw_try(here.raw,
-				"INSERT INTO attempts SET id = RANDOM_BYTES(16), job_id = %s, number = 2, provider = 'p', "
-				"provider_version = 1, generation = 0, state = '%s', version_read = 0, started_at = NOW(6)", x(&job),
-				attempt_state_name((enum attempt_state)b));
-			if (error != (both ? 1062 : 0) || (both && !strstr(mysql_error(here.raw), "one_in_doubt")))
-				fail_msg("%s beside %s: %u", attempt_state_name((enum attempt_state)b),
+			attempt_new(
+				(struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
+			unsigned int error =
+				raw_try(here.raw,
+					"INSERT INTO attempts SET id = RANDOM_BYTES(16), job_id = "
+					"%s, number = 2, provider = 'p', "
+					"provider_version = 1, generation = 0, state = '%s', "
+					"version_read = 0, started_at = NOW(6)",
+					x(&job), attempt_state_name((enum attempt_state)b));
+			if (error != (both ? 1062 : 0) ||
+			    (both && !strstr(mysql_error(here.raw), "one_in_doubt")))
+				fail_msg("%s beside %s: %u",
+					 attempt_state_name((enum attempt_state)b),
 					 attempt_state_name((enum attempt_state)a), error);
 		}
 	}
@@ -53,7 +63,9 @@ static void r4_an_attempt_that_ended_does_not_come_back_into_doubt_beside_anothe
 	struct duel duel = duel_new(ATTEMPT_UNKNOWN);
 
 	(void)state;
-	assert_int_equal(raw_try(here.raw, "UPDATE attempts SET state = 'running' WHERE id = %s", x(&duel.first)), 1062);
+	assert_int_equal(raw_try(here.raw, "UPDATE attempts SET state = 'running' WHERE id = %s",
+				 x(&duel.first)),
+			 1062);
 }
 
 static void r8_the_second_to_return_loses_whoever_was_first_to_start(void **state)
@@ -69,20 +81,26 @@ static void r8_the_second_to_return_loses_whoever_was_first_to_start(void **stat
 		char before[1024];
 
 		snprintf(before, sizeof before, "%s",
-			 raw_text("SELECT CONCAT_WS(' ', HEX(completed_by), result, version, revision, updated_at) FROM jobs "
-				  "WHERE id = %s", x(&duel.job)));
+			 raw_text("SELECT CONCAT_WS(' ', HEX(completed_by), result, version, "
+				  "revision, updated_at) FROM jobs "
+				  "WHERE id = %s",
+				  x(&duel.job)));
 		assert_int_equal(say(result_of(loser, LATE)), SETTLED_LOST);
 		assert_string_equal(before,
-			 raw_text("SELECT CONCAT_WS(' ', HEX(completed_by), result, version, revision, updated_at) FROM jobs "
-				  "WHERE id = %s", x(&duel.job)));
+				    raw_text("SELECT CONCAT_WS(' ', HEX(completed_by), result, "
+					     "version, revision, updated_at) FROM jobs "
+					     "WHERE id = %s",
+					     x(&duel.job)));
 		attempt_is(winner, "succeeded");
 		attempt_is(loser, "discarded");
-		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', why, bytes, sha256 = UNHEX(SHA2('%s', 256)), winner = %s, "
-					     "job_id = %s) FROM races WHERE attempt_id = %s", LATE, x(winner), x(&duel.job), x(loser)),
+		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', why, bytes, sha256 = "
+					     "UNHEX(SHA2('%s', 256)), winner = %s, "
+					     "job_id = %s) FROM races WHERE attempt_id = %s",
+					     LATE, x(winner), x(&duel.job), x(loser)),
 				    "lost_swap 31 1 1 1");
 	}
 	assert_int_equal(found_anywhere(SECRET), 0);
-	assert_true(found_anywhere("won") > 0);	/* the search itself finds what is there */
+	assert_true(found_anywhere("won") > 0); /* the search itself finds what is there */
 }
 
 static void r8_the_same_loss_said_again_is_one_race(void **state)
@@ -97,7 +115,7 @@ static void r8_the_same_loss_said_again_is_one_race(void **state)
 	assert_int_equal(say(result_of(&duel.second, "3")), SETTLED_LATE);
 	assert_int_equal(races(), 2);
 	assert_int_equal(say(word_of(&duel.second, ON_FAILURE)), SETTLED_LATE);
-	assert_int_equal(races(), 2);	/* a late failure is none */
+	assert_int_equal(races(), 2); /* a late failure is none */
 }
 
 static void the_winner_may_repeat_itself_but_not_contradict_itself(void **state)
@@ -123,7 +141,8 @@ struct finish {
 static void finish(struct db *db, size_t index, void *arg)
 {
 	struct finish *finish = arg;
-	struct word word = result_of(index ? &finish->duel->second : &finish->duel->first, index ? "1" : "0");
+	struct word word =
+		result_of(index ? &finish->duel->second : &finish->duel->first, index ? "1" : "0");
 
 	finish->rcs[index] = settle_words(db, &word, 1, &finish->verdicts[index]);
 }
@@ -143,18 +162,25 @@ static void r8_two_at_once_are_one_winner_and_one_race(void **state)
 		assert_int_equal(both.verdicts[won], SETTLED_MADE);
 		assert_int_equal(both.verdicts[!won], SETTLED_LOST);
 		assert_int_equal(races(), round + 1);
-		assert_int_equal(raw_number("SELECT completed_by = %s AND result = '%d' AND version = 1 FROM jobs WHERE id = %s",
-					    x(won ? &duel.second : &duel.first), won, x(&duel.job)), 1);
+		assert_int_equal(raw_number("SELECT completed_by = %s AND result = '%d' AND "
+					    "version = 1 FROM jobs WHERE id = %s",
+					    x(won ? &duel.second : &duel.first), won, x(&duel.job)),
+				 1);
 	}
 }
 
 static void f10_late_words_change_no_row(void **state)
 {
-	static const struct { enum job_state job; enum attempt_state attempt; const char *why; } rows[] = {
+	static const struct {
+		enum job_state job;
+		enum attempt_state attempt;
+		const char *why;
+	} rows[] = {
 		{ JOB_CANCELLED, ATTEMPT_RUNNING, "job_cancelled" },
 		{ JOB_CANCELLED, ATTEMPT_UNKNOWN, "job_cancelled" },
 		{ JOB_FAILED, ATTEMPT_RELEASED, "job_failed" },
-		{ JOB_QUEUED, ATTEMPT_RELEASED, "job_failed" },	/* failed for good in between, and asked for again */
+		{ JOB_QUEUED, ATTEMPT_RELEASED,
+		  "job_failed" }, /* failed for good in between, and asked for again */
 		{ JOB_QUEUED, ATTEMPT_CANCELLED, "attempt_cancelled" },
 		{ JOB_FAILED, ATTEMPT_FAILED, "attempt_failed" },
 		{ JOB_CANCELLED, ATTEMPT_DISCARDED, "attempt_discarded" },
@@ -162,27 +188,34 @@ static void f10_late_words_change_no_row(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(rows); i++) {
-		struct id job = job_new((struct a_job){ .state = rows[i].job, .version = 1, .count = 1 });
-		struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = rows[i].attempt });
+		struct id job =
+			job_new((struct a_job){ .state = rows[i].job, .version = 1, .count = 1 });
+		struct id attempt =
+			attempt_new((struct an_attempt){ .job = &job, .state = rows[i].attempt });
 		bool ended = !attempt_in_play(rows[i].attempt);
 		enum settled verdict = say(result_of(&attempt, LATE));
 
 		if (verdict != (ended ? SETTLED_LATE : SETTLED_LOST))
 			fail_msg("row %zu: %d", i, (int)verdict);
-		assert_string_equal(raw_text("SELECT why FROM races WHERE attempt_id = %s", x(&attempt)), rows[i].why);
+		assert_string_equal(
+			raw_text("SELECT why FROM races WHERE attempt_id = %s", x(&attempt)),
+			rows[i].why);
 		job_is(&job, job_state_name(rows[i].job), 1);
 		attempt_is(&attempt, ended ? attempt_state_name(rows[i].attempt) : "discarded");
 		assert_int_equal(say(word_of(&attempt, ON_FAILURE)), SETTLED_LATE);
 		job_is(&job, job_state_name(rows[i].job), 1);
 	}
 	assert_int_equal(found_anywhere(SECRET), 0);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE result IS NOT NULL OR completed_by IS NOT NULL"), 0);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE result IS NOT NULL OR "
+				    "completed_by IS NOT NULL"),
+			 0);
 }
 
 static void r9_the_version_counts_decisions_and_nothing_else(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
 
 	(void)state;
 	assert_int_equal(say(word_of(&attempt, ON_ACKNOWLEDGED)), SETTLED_MADE);
@@ -197,13 +230,15 @@ static void r9_the_version_counts_decisions_and_nothing_else(void **state)
 	job_is(&job, "queued", 0);
 	assert_int_equal(raw_number("SELECT revision FROM jobs"), 4);
 	raw_run(here.raw, "UPDATE jobs SET state = 'running'");
-	struct id next = attempt_new((struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_STARTING });
+	struct id next = attempt_new(
+		(struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_STARTING });
 	struct word failure = word_of(&next, ON_FAILURE);
 
 	assert_int_equal(say(failure), SETTLED_MADE);
-	job_is(&job, "queued", 0);	/* to be tried again: no decision */
+	job_is(&job, "queued", 0); /* to be tried again: no decision */
 	raw_run(here.raw, "UPDATE jobs SET state = 'running'");
-	next = attempt_new((struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_STARTING });
+	next = attempt_new(
+		(struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_STARTING });
 	failure = word_of(&next, ON_FAILURE);
 	failure.retryable = false;
 	assert_int_equal(say(failure), SETTLED_MADE);
@@ -219,7 +254,7 @@ static void r9_failed_for_good_fences_what_was_released_before(void **state)
 	failure.retryable = false;
 	assert_int_equal(say(failure), SETTLED_MADE);
 	job_is(&duel.job, "failed", 1);
-	raw_run(here.raw, "UPDATE jobs SET state = 'queued'");	/* asked for again */
+	raw_run(here.raw, "UPDATE jobs SET state = 'queued'"); /* asked for again */
 	assert_int_equal(say(result_of(&duel.first, LATE)), SETTLED_LOST);
 	job_is(&duel.job, "queued", 1);
 	assert_int_equal(found_anywhere(SECRET), 0);
@@ -227,14 +262,28 @@ static void r9_failed_for_good_fences_what_was_released_before(void **state)
 
 static void a_failure_waits_for_its_back_off_or_ends_the_job(void **state)
 {
-	static const struct { const char *name; struct a_job job; bool retryable; const char *want; } rows[] = {
+	static const struct {
+		const char *name;
+		struct a_job job;
+		bool retryable;
+		const char *want;
+	} rows[] = {
 		{ "tries left", { .count = 1 }, true, "queued 60 -" },
 		{ "no try left", { .count = 3 }, true, "failed 0 refused" },
 		{ "not retryable", { .count = 1 }, false, "failed 0 refused" },
 		{ "allowed one more", { .count = 3, .allowed = 4 }, true, "queued 60 -" },
-		{ "past the deadline", { .count = 1, .more = "deadline_at = NOW(6) + INTERVAL 59 SECOND" }, true, "failed 0 refused" },
-		{ "before the deadline", { .count = 1, .more = "deadline_at = NOW(6) + INTERVAL 65 SECOND" }, true, "queued 60 -" },
-		{ "not before", { .count = 1, .more = "not_before = NOW(6) + INTERVAL 90 SECOND" }, true, "queued 90 -" },
+		{ "past the deadline",
+		  { .count = 1, .more = "deadline_at = NOW(6) + INTERVAL 59 SECOND" },
+		  true,
+		  "failed 0 refused" },
+		{ "before the deadline",
+		  { .count = 1, .more = "deadline_at = NOW(6) + INTERVAL 65 SECOND" },
+		  true,
+		  "queued 60 -" },
+		{ "not before",
+		  { .count = 1, .more = "not_before = NOW(6) + INTERVAL 90 SECOND" },
+		  true,
+		  "queued 90 -" },
 	};
 
 	(void)state;
@@ -243,7 +292,8 @@ static void a_failure_waits_for_its_back_off_or_ends_the_job(void **state)
 
 		job.state = JOB_RUNNING;
 		struct id id = job_new(job);
-		struct id attempt = attempt_new((struct an_attempt){ .job = &id, .state = ATTEMPT_STARTING });
+		struct id attempt =
+			attempt_new((struct an_attempt){ .job = &id, .state = ATTEMPT_STARTING });
 		struct word word = word_of(&attempt, ON_FAILURE);
 
 		word.retryable = rows[i].retryable;
@@ -251,20 +301,26 @@ static void a_failure_waits_for_its_back_off_or_ends_the_job(void **state)
 		word.http_status = 429;
 		word.detail = "no";
 		assert_int_equal(say(word), SETTLED_MADE);
-		const char *now = raw_text("SELECT CONCAT_WS(' ', state, IF(state = 'failed', 0, ROUND(TIMESTAMPDIFF(SECOND, "
-					   "UTC_TIMESTAMP(6), run_after) / 5) * 5), IFNULL(error_reason, '-')) FROM jobs WHERE id = %s",
+		const char *now = raw_text("SELECT CONCAT_WS(' ', state, IF(state = 'failed', 0, "
+					   "ROUND(TIMESTAMPDIFF(SECOND, "
+					   "UTC_TIMESTAMP(6), run_after) / 5) * 5), "
+					   "IFNULL(error_reason, '-')) FROM jobs WHERE id = %s",
 					   x(&id));
 		if (strcmp(now, rows[i].want) != 0)
 			fail_msg("%s: %s", rows[i].name, now);
-		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, reason, phase, http_status, detail, finished_at IS NULL) "
-					     "FROM attempts WHERE id = %s", x(&attempt)), "failed refused sent 429 no 0");
+		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, reason, phase, "
+					     "http_status, detail, finished_at IS NULL) "
+					     "FROM attempts WHERE id = %s",
+					     x(&attempt)),
+				    "failed refused sent 429 no 0");
 	}
 }
 
 static void an_effect_that_cannot_be_used_is_remembered(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
 	struct word word = word_of(&attempt, ON_FAILURE);
 
 	(void)state;
@@ -273,8 +329,10 @@ static void an_effect_that_cannot_be_used_is_remembered(void **state)
 	word.reason = REASON_CONTRACT_VIOLATION;
 	word.detail = "no total";
 	assert_int_equal(say(word), SETTLED_MADE);
-	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', effect_done, error_reason, error_detail, error_attempt_id = %s) FROM jobs",
-				     x(&attempt)), "1 contract_violation no total 1");
+	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', effect_done, error_reason, "
+				     "error_detail, error_attempt_id = %s) FROM jobs",
+				     x(&attempt)),
+			    "1 contract_violation no total 1");
 }
 
 static void words_of_a_batch_stand_or_fall_together(void **state)
@@ -290,7 +348,8 @@ static void words_of_a_batch_stand_or_fall_together(void **state)
 	too_long[69999] = '\0';
 	for (size_t i = 0; i < 4; i++) {
 		jobs[i] = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
-		attempts[i] = attempt_new((struct an_attempt){ .job = &jobs[i], .state = ATTEMPT_STARTING });
+		attempts[i] = attempt_new(
+			(struct an_attempt){ .job = &jobs[i], .state = ATTEMPT_STARTING });
 		words[i] = result_of(&attempts[i], WON);
 	}
 	words[2] = word_of(&attempts[2], ON_ACKNOWLEDGED);
@@ -298,9 +357,12 @@ static void words_of_a_batch_stand_or_fall_together(void **state)
 	words[4] = result_of(&attempts[2], WON);
 	words[5] = result_of(&nobody, WON);
 	words[3].detail = too_long;
-	assert_int_equal(settle_words(here.db, words, 6, verdicts), RC_INVALID);	/* b06: refused, not cut */
+	assert_int_equal(settle_words(here.db, words, 6, verdicts),
+			 RC_INVALID); /* b06: refused, not cut */
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts WHERE state = 'starting'"), 4);
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND revision = 0"), 4);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND revision = 0"),
+		4);
 	words[3].detail = NULL;
 	assert_int_equal(settle_words(here.db, words, 6, verdicts), RC_OK);
 	for (size_t i = 0; i < 5; i++)
@@ -313,8 +375,10 @@ static void words_of_a_batch_stand_or_fall_together(void **state)
 
 static void an_attempt_under_another_job_is_no_attempt(void **state)
 {
-	struct id job = job_new((struct a_job){ .state = JOB_RUNNING }), other = job_new((struct a_job){ .state = JOB_RUNNING });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
+	struct id job = job_new((struct a_job){ .state = JOB_RUNNING }),
+		  other = job_new((struct a_job){ .state = JOB_RUNNING });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
 	struct word word = result_of(&attempt, WON);
 
 	(void)state;
@@ -327,7 +391,8 @@ static void an_attempt_under_another_job_is_no_attempt(void **state)
 static void b07_a_lock_on_the_attempt_leaves_nothing_half_written(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
 	struct word word = result_of(&attempt, WON);
 	struct db *db = testdb_another();
 	MYSQL *other = testdb_raw();

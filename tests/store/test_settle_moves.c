@@ -1,4 +1,5 @@
-/* test_settle_moves.c: the table of moves and the SQL say the same, for every attempt beside every job. */
+/* test_settle_moves.c: the table of moves and the SQL say the same, for every attempt beside every
+ * job. */
 #include "testdb.h"
 
 #include <stdio.h>
@@ -9,9 +10,9 @@
 struct one {
 	enum attempt_state attempt;
 	enum job_state job;
-	bool stale;		/* the job's version went on since the attempt read it */
-	bool other;		/* another attempt is in doubt */
-	bool tries;		/* tries are left */
+	bool stale; /* the job's version went on since the attempt read it */
+	bool other; /* another attempt is in doubt */
+	bool tries; /* tries are left */
 	enum attempt_event event;
 	enum mover by;
 };
@@ -23,47 +24,63 @@ struct pair {
 
 static const char *name_of(const struct one *one)
 {
-	static const char *const events[] = { "acknowledged", "result", "failure", "track lost", "release", "cancel" };
+	static const char *const events[] = { "acknowledged", "result",	 "failure",
+					      "track lost",   "release", "cancel" };
 	static char name[160];
 
-	snprintf(name, sizeof name, "%s attempt, %s job%s%s%s: %s by %s", attempt_state_name(one->attempt), job_state_name(one->job),
-		 one->stale ? ", stale" : "", one->other ? ", another in doubt" : "", one->tries ? ", tries left" : "",
-		 events[one->event], one->by == BY_POLLER ? "poller" : "operator");
+	snprintf(name, sizeof name, "%s attempt, %s job%s%s%s: %s by %s",
+		 attempt_state_name(one->attempt), job_state_name(one->job),
+		 one->stale ? ", stale" : "", one->other ? ", another in doubt" : "",
+		 one->tries ? ", tries left" : "", events[one->event],
+		 one->by == BY_POLLER ? "poller" : "operator");
 	return name;
 }
 
 static bool possible(const struct one *one)
 {
-	return !(one->other && attempt_in_doubt(one->attempt));	/* the database refuses two */
+	return !(one->other && attempt_in_doubt(one->attempt)); /* the database refuses two */
 }
 
 static struct pair put(const struct one *one)
 {
 	struct pair pair = { .version = one->stale ? 6 : 5, .revision = 7 };
 
-	pair.job = job_new((struct a_job){ .state = one->job, .version = pair.version, .count = 2, .allowed = one->tries ? 3 : 2,
+	pair.job = job_new((struct a_job){ .state = one->job,
+					   .version = pair.version,
+					   .count = 2,
+					   .allowed = one->tries ? 3 : 2,
 					   .more = "revision = 7" });
-	pair.attempt = attempt_new((struct an_attempt){ .job = &pair.job, .state = one->attempt, .version_read = 5 });
-	attempt_new((struct an_attempt){ .job = &pair.job, .number = 2, .version_read = 5,
+	pair.attempt = attempt_new(
+		(struct an_attempt){ .job = &pair.job, .state = one->attempt, .version_read = 5 });
+	attempt_new((struct an_attempt){ .job = &pair.job,
+					 .number = 2,
+					 .version_read = 5,
 					 .state = one->other ? ATTEMPT_UNKNOWN : ATTEMPT_FAILED });
 	if (one->job == JOB_SUCCEEDED)
-		raw_run(here.raw, "UPDATE jobs SET completed_by = %s, result = '\"first\"' WHERE id = %s",
-			one->attempt == ATTEMPT_SUCCEEDED ? x(&pair.attempt) : "REPEAT('w', 16)", x(&pair.job));
+		raw_run(here.raw,
+			"UPDATE jobs SET completed_by = %s, result = '\"first\"' WHERE id = %s",
+			one->attempt == ATTEMPT_SUCCEEDED ? x(&pair.attempt) : "REPEAT('w', 16)",
+			x(&pair.job));
 	return pair;
 }
 
 static struct move decide(const struct one *one, const struct pair *pair)
 {
-	struct job_facts facts = { .state = one->job, .version = pair->version, .completed = one->job == JOB_SUCCEEDED,
-				   .other_in_doubt = one->other, .may_retry = one->tries };
+	struct job_facts facts = { .state = one->job,
+				   .version = pair->version,
+				   .completed = one->job == JOB_SUCCEEDED,
+				   .other_in_doubt = one->other,
+				   .may_retry = one->tries };
 
 	return moves_decide(&facts, one->attempt, 5, one->event, one->by);
 }
 
 static enum settled verdict_of(const struct move *move)
 {
-	static const enum settled verdicts[] = { [MOVE_MADE] = SETTLED_MADE, [MOVE_REPEATED] = SETTLED_REPEATED,
-						 [MOVE_LATE] = SETTLED_LATE, [MOVE_REFUSED] = SETTLED_REFUSED };
+	static const enum settled verdicts[] = { [MOVE_MADE] = SETTLED_MADE,
+						 [MOVE_REPEATED] = SETTLED_REPEATED,
+						 [MOVE_LATE] = SETTLED_LATE,
+						 [MOVE_REFUSED] = SETTLED_REFUSED };
 
 	if (move->verdict == MOVE_MADE && move->attempt_to == ATTEMPT_DISCARDED)
 		return SETTLED_LOST;
@@ -71,26 +88,36 @@ static enum settled verdict_of(const struct move *move)
 }
 
 /* What must stand in the rows afterwards, as one line. */
-static void expect(const struct one *one, const struct pair *pair, const struct move *move, char *line, size_t size)
+static void expect(const struct one *one, const struct pair *pair, const struct move *move,
+		   char *line, size_t size)
 {
 	bool made = move->verdict == MOVE_MADE;
 	bool won = made && move->job_moves && move->job_to == JOB_SUCCEEDED;
 	bool seen = made && (move->job_moves || job_open(one->job));
 	const char *result = won ? "\"late\"" : one->job == JOB_SUCCEEDED ? "\"first\"" : "none";
 
-	snprintf(line, size, "%s %s %llu %llu %s %s %s", attempt_state_name(made ? move->attempt_to : one->attempt),
+	snprintf(line, size, "%s %s %llu %llu %s %s %s",
+		 attempt_state_name(made ? move->attempt_to : one->attempt),
 		 job_state_name(made && move->job_moves ? move->job_to : one->job),
-		 (unsigned long long)pair->version + (made && move->version_up), (unsigned long long)pair->revision + seen, result,
-		 won ? "it" : one->job != JOB_SUCCEEDED ? "nobody" : one->attempt == ATTEMPT_SUCCEEDED ? "it" : "other",
+		 (unsigned long long)pair->version + (made && move->version_up),
+		 (unsigned long long)pair->revision + seen, result,
+		 won				     ? "it"
+		 : one->job != JOB_SUCCEEDED	     ? "nobody"
+		 : one->attempt == ATTEMPT_SUCCEEDED ? "it"
+						     : "other",
 		 move->why ? race_why_name(move->why) : "no race");
 }
 
 static const char *rows_now(const struct pair *pair)
 {
-	return raw_text("SELECT CONCAT_WS(' ', a.state, j.state, j.version, j.revision, COALESCE(j.result, 'none'), "
-			"IF(j.completed_by IS NULL, 'nobody', IF(j.completed_by = a.id, 'it', 'other')), "
-			"COALESCE((SELECT GROUP_CONCAT(why) FROM races r WHERE r.attempt_id = a.id), 'no race')) "
-			"FROM attempts a JOIN jobs j ON j.id = a.job_id WHERE a.id = %s", x(&pair->attempt));
+	return raw_text(
+		"SELECT CONCAT_WS(' ', a.state, j.state, j.version, j.revision, COALESCE(j.result, "
+		"'none'), "
+		"IF(j.completed_by IS NULL, 'nobody', IF(j.completed_by = a.id, 'it', 'other')), "
+		"COALESCE((SELECT GROUP_CONCAT(why) FROM races r WHERE r.attempt_id = a.id), 'no "
+		"race')) "
+		"FROM attempts a JOIN jobs j ON j.id = a.job_id WHERE a.id = %s",
+		x(&pair->attempt));
 }
 
 static void try_one(const struct one *one)
@@ -105,7 +132,8 @@ static void try_one(const struct one *one)
 	if (settle_words(here.db, &word, 1, &verdict) != RC_OK)
 		fail_msg("%s: not settled: the table and the statement differ", name_of(one));
 	if (verdict != verdict_of(&move))
-		fail_msg("%s: verdict %d, not %d", name_of(one), (int)verdict, (int)verdict_of(&move));
+		fail_msg("%s: verdict %d, not %d", name_of(one), (int)verdict,
+			 (int)verdict_of(&move));
 	expect(one, &pair, &move, want, sizeof want);
 	const char *now = rows_now(&pair);
 
@@ -168,7 +196,12 @@ static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt)
 
 static void a_guard_of_an_attempt_lets_pass_what_the_table_does(void **state)
 {
-	static const struct { const char *name; enum sql id; int nulls; enum attempt_event event; } rows[] = {
+	static const struct {
+		const char *name;
+		enum sql id;
+		int nulls;
+		enum attempt_event event;
+	} rows[] = {
 		{ "acknowledge", SQL_ATTEMPT_ACKNOWLEDGE, 5, ON_ACKNOWLEDGED },
 		{ "succeed", SQL_ATTEMPT_SUCCEED, 7, ON_RESULT },
 		{ "discard", SQL_ATTEMPT_DISCARD, 7, ON_RESULT },
@@ -182,13 +215,15 @@ static void a_guard_of_an_attempt_lets_pass_what_the_table_does(void **state)
 	(void)state;
 	for (int from = 0; from < ATTEMPT_STATE__MAX; from++) {
 		raw_run(here.raw, "DELETE FROM attempts");
-		struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = (enum attempt_state)from });
+		struct id attempt = attempt_new(
+			(struct an_attempt){ .job = &job, .state = (enum attempt_state)from });
 
 		for (size_t i = 0; i < ROWS(rows); i++) {
 			uint64_t want = moves_attempt_from(rows[i].event) >> from & 1;
 
 			if (run_attempt(rows[i].id, rows[i].nulls, &attempt) != want)
-				fail_msg("%s from %s", rows[i].name, attempt_state_name((enum attempt_state)from));
+				fail_msg("%s from %s", rows[i].name,
+					 attempt_state_name((enum attempt_state)from));
 		}
 	}
 }
@@ -201,8 +236,14 @@ static void bind_held(struct stmt *st, const struct pair *pair)
 
 static uint64_t run_job(enum sql id, const struct pair *pair)
 {
-	static const struct { enum sql id; int nulls; } before[] = {
-		{ SQL_JOB_COMPLETE, 3 }, { SQL_JOB_REQUEUE, 0 }, { SQL_JOB_FAIL, 3 }, { SQL_JOB_LOSE_TRACK, 0 },
+	static const struct {
+		enum sql id;
+		int nulls;
+	} before[] = {
+		{ SQL_JOB_COMPLETE, 3 },
+		{ SQL_JOB_REQUEUE, 0 },
+		{ SQL_JOB_FAIL, 3 },
+		{ SQL_JOB_LOSE_TRACK, 0 },
 	};
 	struct stmt *st;
 
@@ -229,7 +270,13 @@ static uint64_t run_job(enum sql id, const struct pair *pair)
 
 static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 {
-	static const struct { const char *name; enum sql id; enum attempt_event event; bool tries; enum job_state to; } rows[] = {
+	static const struct {
+		const char *name;
+		enum sql id;
+		enum attempt_event event;
+		bool tries;
+		enum job_state to;
+	} rows[] = {
 		{ "complete", SQL_JOB_COMPLETE, ON_RESULT, true, JOB_SUCCEEDED },
 		{ "requeue", SQL_JOB_REQUEUE, ON_FAILURE, true, JOB_QUEUED },
 		{ "fail", SQL_JOB_FAIL, ON_FAILURE, false, JOB_FAILED },
@@ -247,9 +294,12 @@ static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 			one.event = rows[r].event;
 			one.tries = rows[r].tries;
 			struct move move = decide(&one, &pair);
-			/* The attempt's own state stands in the attempt's statement, but for the swap, which asks itself. */
-			bool live = rows[r].id == SQL_JOB_COMPLETE || (moves_attempt_from(one.event) >> one.attempt & 1);
-			bool want = move.verdict == MOVE_MADE && move.job_moves && move.job_to == rows[r].to;
+			/* The attempt's own state stands in the attempt's statement, but for the
+			 * swap, which asks itself. */
+			bool live = rows[r].id == SQL_JOB_COMPLETE ||
+				    (moves_attempt_from(one.event) >> one.attempt & 1);
+			bool want = move.verdict == MOVE_MADE && move.job_moves &&
+				    move.job_to == rows[r].to;
 
 			if (live && run_job(rows[r].id, &pair) != want)
 				fail_msg("%s: %s", rows[r].name, name_of(&one));
@@ -260,7 +310,8 @@ static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 static void the_swap_wants_the_attempt_of_this_job_and_an_empty_slot(void **state)
 {
 	struct one one = { .attempt = ATTEMPT_STARTING, .job = JOB_RUNNING };
-	struct pair pair = put(&one), stranger = put(&one), mixed = { .job = pair.job, .attempt = stranger.attempt };
+	struct pair pair = put(&one), stranger = put(&one),
+		    mixed = { .job = pair.job, .attempt = stranger.attempt };
 
 	(void)state;
 	assert_int_equal(run_job(SQL_JOB_COMPLETE, &pair), 1);
@@ -268,7 +319,8 @@ static void the_swap_wants_the_attempt_of_this_job_and_an_empty_slot(void **stat
 	raw_run(here.raw, "UPDATE attempts SET version_read = 4 WHERE id = %s", x(&pair.attempt));
 	assert_int_equal(run_job(SQL_JOB_COMPLETE, &pair), 0);
 	raw_run(here.raw, "UPDATE attempts SET version_read = 5 WHERE id = %s", x(&pair.attempt));
-	raw_run(here.raw, "UPDATE jobs SET completed_by = REPEAT('w', 16) WHERE id = %s", x(&pair.job));
+	raw_run(here.raw, "UPDATE jobs SET completed_by = REPEAT('w', 16) WHERE id = %s",
+		x(&pair.job));
 	for (int id = SQL_JOB_COMPLETE; id <= SQL_JOB_LOSE_TRACK; id++)
 		assert_int_equal(run_job((enum sql)id, &pair), 0);
 }
@@ -299,7 +351,8 @@ static void the_guards_of_cancel_and_request_follow_the_table(void **state)
 		struct id job = job_new((struct a_job){ .state = job_state, .version = 5 });
 		bool open = job_state == JOB_QUEUED || job_state == JOB_FAILED;
 
-		if (run_plain(SQL_JOB_CANCEL, &job, 5) != (moves_cancel_job(job_state) == MOVE_MADE))
+		if (run_plain(SQL_JOB_CANCEL, &job, 5) !=
+		    (moves_cancel_job(job_state) == MOVE_MADE))
 			fail_msg("cancel from %s", job_state_name(job_state));
 		if (run_plain(SQL_JOB_REQUEST, &job, 5) != open)
 			fail_msg("request from %s", job_state_name(job_state));
@@ -307,12 +360,15 @@ static void the_guards_of_cancel_and_request_follow_the_table(void **state)
 		assert_int_equal(run_plain(SQL_JOB_REQUEST, &job, 4), 0);
 		for (int a = 0; a < ATTEMPT_STATE__MAX; a++) {
 			raw_run(here.raw, "DELETE FROM attempts");
-			attempt_new((struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
-			if (run_plain(SQL_JOB_REQUEST, &job, 5) != (open && !attempt_in_doubt((enum attempt_state)a)))
+			attempt_new(
+				(struct an_attempt){ .job = &job, .state = (enum attempt_state)a });
+			if (run_plain(SQL_JOB_REQUEST, &job, 5) !=
+			    (open && !attempt_in_doubt((enum attempt_state)a)))
 				fail_msg("request from %s beside %s", job_state_name(job_state),
 					 attempt_state_name((enum attempt_state)a));
 		}
-		raw_run(here.raw, "UPDATE jobs SET completed_by = REPEAT('w', 16) WHERE id = %s", x(&job));
+		raw_run(here.raw, "UPDATE jobs SET completed_by = REPEAT('w', 16) WHERE id = %s",
+			x(&job));
 		assert_int_equal(run_plain(SQL_JOB_CANCEL, &job, 5), 0);
 		assert_int_equal(run_plain(SQL_JOB_REQUEST, &job, 5), 0);
 	}

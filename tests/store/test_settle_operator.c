@@ -26,7 +26,8 @@ static struct id attempt_in(enum attempt_state state, bool leased, struct id *jo
 	char more[128];
 
 	snprintf(more, sizeof more, "claimed_by = %s", leased ? x(&poller) : "REPEAT('x', 16)");
-	*job_out = job_new((struct a_job){ .state = state == ATTEMPT_UNKNOWN ? JOB_UNKNOWN : JOB_RUNNING, .count = 1 });
+	*job_out = job_new((struct a_job){
+		.state = state == ATTEMPT_UNKNOWN ? JOB_UNKNOWN : JOB_RUNNING, .count = 1 });
 	return attempt_new((struct an_attempt){ .job = job_out, .state = state, .more = more });
 }
 
@@ -42,14 +43,18 @@ static void r7_what_its_poller_may_be_sending_is_not_declared_dead(void **state)
 		attempt_is(&attempt, "starting");
 		job_is(&job, "running", 0);
 		assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 0);
-		assert_int_equal(tell(&attempt, ON_RESULT, NULL), CHANGED_DONE);	/* but a result is welcome */
+		assert_int_equal(tell(&attempt, ON_RESULT, NULL),
+				 CHANGED_DONE); /* but a result is welcome */
 		job_is(&job, "succeeded", 1);
 	}
 }
 
 static void where_no_lease_runs_it_counts_as_unknown(void **state)
 {
-	static const struct { enum attempt_event event; const char *attempt, *job; } rows[] = {
+	static const struct {
+		enum attempt_event event;
+		const char *attempt, *job;
+	} rows[] = {
 		{ ON_FAILURE, "failed", "queued" },
 		{ ON_RELEASE, "released", "queued" },
 		{ ON_CANCEL, "cancelled", "queued" },
@@ -64,12 +69,14 @@ static void where_no_lease_runs_it_counts_as_unknown(void **state)
 		attempt_is(&attempt, rows[i].attempt);
 		job_is(&job, rows[i].job, rows[i].event == ON_RESULT);
 	}
-	assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts WHERE note = 'by hand'"), ROWS(rows));
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts WHERE note = 'by hand'"),
+			 ROWS(rows));
 }
 
 static void what_has_ended_is_not_settled_again(void **state)
 {
-	static const enum attempt_state ended[] = { ATTEMPT_SUCCEEDED, ATTEMPT_FAILED, ATTEMPT_CANCELLED, ATTEMPT_DISCARDED };
+	static const enum attempt_state ended[] = { ATTEMPT_SUCCEEDED, ATTEMPT_FAILED,
+						    ATTEMPT_CANCELLED, ATTEMPT_DISCARDED };
 	struct id nobody = clock_id();
 
 	(void)state;
@@ -86,8 +93,10 @@ static void what_has_ended_is_not_settled_again(void **state)
 
 static void r8_a_result_by_hand_goes_through_the_same_swap(void **state)
 {
-	struct id job = job_new((struct a_job){ .state = JOB_SUCCEEDED, .version = 1, .more = "completed_by = REPEAT('w', 16)" });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
+	struct id job = job_new((struct a_job){
+		.state = JOB_SUCCEEDED, .version = 1, .more = "completed_by = REPEAT('w', 16)" });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
 
 	(void)state;
 	assert_int_equal(tell(&attempt, ON_RESULT, NULL), CHANGED_ATTEMPT_LOST);
@@ -102,27 +111,34 @@ static void released_twice_queues_once(void **state)
 
 	(void)state;
 	assert_int_equal(tell(&attempt, ON_RELEASE, NULL), CHANGED_DONE);
-	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, revision, attempts_allowed) FROM jobs"), "queued 1 3");
+	assert_string_equal(
+		raw_text("SELECT CONCAT_WS(' ', state, revision, attempts_allowed) FROM jobs"),
+		"queued 1 3");
 	raw_run(here.raw, "UPDATE jobs SET state = 'running', attempt_count = 2");
 	attempt_new((struct an_attempt){ .job = &job, .number = 2, .state = ATTEMPT_STARTING });
 	assert_int_equal(tell(&attempt, ON_RELEASE, NULL), CHANGED_DONE);
-	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, revision, attempts_allowed) FROM jobs"), "running 1 3");
+	assert_string_equal(
+		raw_text("SELECT CONCAT_WS(' ', state, revision, attempts_allowed) FROM jobs"),
+		"running 1 3");
 }
 
 static void a_release_allows_one_more_than_there_are(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = 3 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_UNKNOWN });
+	struct id attempt = attempt_new(
+		(struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_UNKNOWN });
 
 	(void)state;
 	assert_int_equal(tell(&attempt, ON_RELEASE, NULL), CHANGED_DONE);
-	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, attempts_allowed) FROM jobs"), "queued 4");
+	assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, attempts_allowed) FROM jobs"),
+			    "queued 4");
 }
 
 static void a_cancel_without_tries_left_fails_the_job(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = 3 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_UNKNOWN });
+	struct id attempt = attempt_new(
+		(struct an_attempt){ .job = &job, .number = 3, .state = ATTEMPT_UNKNOWN });
 
 	(void)state;
 	assert_int_equal(tell(&attempt, ON_CANCEL, NULL), CHANGED_DONE);
@@ -132,13 +148,18 @@ static void a_cancel_without_tries_left_fails_the_job(void **state)
 
 static void the_next_goes_where_the_word_says_or_nothing_changes(void **state)
 {
-	static const struct { const char *provider; enum changed want; const char *job, *attempt; } rows[] = {
+	static const struct {
+		const char *provider;
+		enum changed want;
+		const char *job, *attempt;
+	} rows[] = {
 		{ "nobody", CHANGED_NO_SUCH_PROVIDER, "unknown press 0", "unknown" },
 		{ "off", CHANGED_PROVIDER_DISABLED, "unknown press 0", "unknown" },
 		{ "second", CHANGED_DONE, "queued second 1", "failed" },
 	};
 	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = 3 });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
 
 	(void)state;
 	provider_new("second", 1);
@@ -149,16 +170,21 @@ static void the_next_goes_where_the_word_says_or_nothing_changes(void **state)
 
 		if (changed != rows[i].want)
 			fail_msg("%s: %d", rows[i].provider, (int)changed);
-		assert_string_equal(raw_text("SELECT CONCAT_WS(' ', state, next_provider, revision) FROM jobs"), rows[i].job);
+		assert_string_equal(
+			raw_text("SELECT CONCAT_WS(' ', state, next_provider, revision) FROM jobs"),
+			rows[i].job);
 		attempt_is(&attempt, rows[i].attempt);
 	}
-	assert_int_equal(raw_number("SELECT run_after <= NOW(6) AND attempts_allowed = 4 FROM jobs"), 1);	/* at once, one more */
+	assert_int_equal(
+		raw_number("SELECT run_after <= NOW(6) AND attempts_allowed = 4 FROM jobs"),
+		1); /* at once, one more */
 }
 
 static void a_stale_if_match_comes_first(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .more = "revision = 4" });
-	struct id attempt = attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
 	struct word word = word_of(&attempt, ON_FAILURE);
 	struct if_match match = { .present = true, .len = 1 };
 	struct job got;
@@ -189,5 +215,6 @@ int main(void)
 		TEST(a_stale_if_match_comes_first),
 	};
 
-	return cmocka_run_group_tests_name("settle by an operator", tests, testdb_open, testdb_close);
+	return cmocka_run_group_tests_name("settle by an operator", tests, testdb_open,
+					   testdb_close);
 }

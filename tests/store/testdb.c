@@ -53,7 +53,9 @@ int testdb_open(void **state)
 	log_open("test");
 	here.db = testdb_another();
 	here.raw = testdb_raw();
-	raw_run(here.raw, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");	/* no test here but that of crashes needs more */
+	raw_run(here.raw,
+		"SET GLOBAL innodb_flush_log_at_trx_commit = 0"); /* no test here but that of
+								     crashes needs more */
 	return migrate_run(here.db, NULL, NULL, &schema) == RC_OK ? 0 : -1;
 }
 
@@ -68,7 +70,8 @@ int testdb_close(void **state)
 
 int testdb_empty(void **state)
 {
-	static const char *const tables[] = { "outbox", "webhooks", "races", "attempts", "jobs", "pollers", "providers", "tokens" };
+	static const char *const tables[] = { "outbox", "webhooks", "races",	 "attempts",
+					      "jobs",	"pollers",  "providers", "tokens" };
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(tables); i++)
@@ -165,7 +168,8 @@ void raw_until(uint64_t least, const char *query)
 	for (int i = 0; i < 60; i++) {
 		if (raw_number("%s", query) >= least)
 			return;
-		raw_run(here.raw, "DO SLEEP(0.12)");	/* innodb_trx is renewed only when nobody has looked for 0.1 s */
+		raw_run(here.raw, "DO SLEEP(0.12)"); /* innodb_trx is renewed only when nobody has
+							looked for 0.1 s */
 	}
 	fail_msg("never %llu: %s", (unsigned long long)least, query);
 }
@@ -192,11 +196,15 @@ struct id job_new(struct a_job job)
 	if (job.key)
 		snprintf(key, sizeof key, "'%s'", job.key);
 	raw_run(here.raw,
-		"INSERT INTO jobs SET id = %s, owner = '%s', idempotency_key = %s, fingerprint = REPEAT('f', 32), provider = '%s', "
-		"next_provider = '%s', input = '%s', state = '%s', version = %llu, max_attempts = 3, attempts_allowed = %u, "
-		"attempt_count = %u, run_after = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), updated_at = UTC_TIMESTAMP(6)",
-		x(&id), job.owner ? job.owner : "ann", job.key ? key : x(&id), provider, provider, job.input ? job.input : "{}",
-		job_state_name(job.state), (unsigned long long)job.version, job.allowed ? job.allowed : 3, job.count);
+		"INSERT INTO jobs SET id = %s, owner = '%s', idempotency_key = %s, fingerprint = "
+		"REPEAT('f', 32), provider = '%s', "
+		"next_provider = '%s', input = '%s', state = '%s', version = %llu, max_attempts = "
+		"3, attempts_allowed = %u, "
+		"attempt_count = %u, run_after = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), "
+		"updated_at = UTC_TIMESTAMP(6)",
+		x(&id), job.owner ? job.owner : "ann", job.key ? key : x(&id), provider, provider,
+		job.input ? job.input : "{}", job_state_name(job.state),
+		(unsigned long long)job.version, job.allowed ? job.allowed : 3, job.count);
 	if (job.more)
 		raw_run(here.raw, "UPDATE jobs SET %s WHERE id = %s", job.more, x(&id));
 	return id;
@@ -207,10 +215,12 @@ struct id attempt_new(struct an_attempt attempt)
 	struct id id = clock_id();
 
 	raw_run(here.raw,
-		"INSERT INTO attempts SET id = %s, job_id = %s, number = %u, provider = '%s', provider_version = 1, generation = 0, "
+		"INSERT INTO attempts SET id = %s, job_id = %s, number = %u, provider = '%s', "
+		"provider_version = 1, generation = 0, "
 		"state = '%s', version_read = %llu, started_at = UTC_TIMESTAMP(6)",
-		x(&id), x(attempt.job), attempt.number ? attempt.number : 1, attempt.provider ? attempt.provider : "press",
-		attempt_state_name(attempt.state), (unsigned long long)attempt.version_read);
+		x(&id), x(attempt.job), attempt.number ? attempt.number : 1,
+		attempt.provider ? attempt.provider : "press", attempt_state_name(attempt.state),
+		(unsigned long long)attempt.version_read);
 	if (attempt.more)
 		raw_run(here.raw, "UPDATE attempts SET %s WHERE id = %s", attempt.more, x(&id));
 	return id;
@@ -220,14 +230,19 @@ void provider_new(const char *name, uint32_t max_in_flight)
 {
 	raw_run(here.raw,
 		"INSERT INTO providers SET name = '%s', version = 1, definition = "
-		"'{\"url\":\"http://localhost/\",\"max_in_flight\":%u}', enabled = 1, max_in_flight = %u, "
-		"created_at = UTC_TIMESTAMP(6), updated_at = UTC_TIMESTAMP(6)", name, max_in_flight, max_in_flight);
+		"'{\"url\":\"http://localhost/\",\"max_in_flight\":%u}', enabled = 1, "
+		"max_in_flight = %u, "
+		"created_at = UTC_TIMESTAMP(6), updated_at = UTC_TIMESTAMP(6)",
+		name, max_in_flight, max_in_flight);
 }
 
 void token_new(const char *token, const char *owner, enum role role)
 {
-	raw_run(here.raw, "INSERT INTO tokens SET sha256 = UNHEX(SHA2('%s', 256)), owner = '%s', role = '%s', "
-		"created_at = UTC_TIMESTAMP(6)", token, owner, role_name(role));
+	raw_run(here.raw,
+		"INSERT INTO tokens SET sha256 = UNHEX(SHA2('%s', 256)), owner = '%s', role = "
+		"'%s', "
+		"created_at = UTC_TIMESTAMP(6)",
+		token, owner, role_name(role));
 }
 
 struct id poller_new(void)
@@ -262,7 +277,10 @@ struct idempotency_key key_of(const char *text)
 
 struct intent intent_of(const char *provider, const char *input)
 {
-	struct intent intent = { .input = input, .input_len = strlen(input), .metadata = "{}", .metadata_len = 2,
+	struct intent intent = { .input = input,
+				 .input_len = strlen(input),
+				 .metadata = "{}",
+				 .metadata_len = 2,
 				 .max_attempts = 3 };
 	char all[256];
 	int len = snprintf(all, sizeof all, "%s %s", provider, input);
@@ -290,7 +308,8 @@ struct identity operator_named(const char *owner)
 	return identity_of(owner, ROLE_OPERATOR);
 }
 
-enum created create(struct db *db, const struct caller *caller, const char *key, const struct intent *intent, struct job *job_out)
+enum created create(struct db *db, const struct caller *caller, const char *key,
+		    const struct intent *intent, struct job *job_out)
 {
 	struct idempotency_key bytes = key_of(key);
 	struct id id = clock_id();
@@ -308,18 +327,31 @@ enum settled say(struct word word)
 
 struct word result_of(const struct id *attempt, const char *json)
 {
-	return (struct word){ .attempt_id = *attempt, .event = ON_RESULT, .by = BY_POLLER, .result = json,
-			      .result_len = strlen(json), .phase = PHASE_ANSWER_BEGUN, .http_status = 200, .retry_after_ms = -1 };
+	return (struct word){ .attempt_id = *attempt,
+			      .event = ON_RESULT,
+			      .by = BY_POLLER,
+			      .result = json,
+			      .result_len = strlen(json),
+			      .phase = PHASE_ANSWER_BEGUN,
+			      .http_status = 200,
+			      .retry_after_ms = -1 };
 }
 
 struct word word_of(const struct id *attempt, enum attempt_event event)
 {
-	return (struct word){ .attempt_id = *attempt, .event = event, .by = BY_POLLER, .result = "\"late\"", .result_len = 6,
-			      .reason = event == ON_FAILURE ? REASON_REFUSED : REASON_TIMEOUT, .phase = PHASE_SENT,
-			      .retryable = true, .retry_after_ms = -1 };
+	return (struct word){ .attempt_id = *attempt,
+			      .event = event,
+			      .by = BY_POLLER,
+			      .result = "\"late\"",
+			      .result_len = 6,
+			      .reason = event == ON_FAILURE ? REASON_REFUSED : REASON_TIMEOUT,
+			      .phase = PHASE_SENT,
+			      .retryable = true,
+			      .retry_after_ms = -1 };
 }
 
-void take(struct db *db, const struct id *poller, size_t max, struct claim_cursor *cursor, struct taken *taken_out)
+void take(struct db *db, const struct id *poller, size_t max, struct claim_cursor *cursor,
+	  struct taken *taken_out)
 {
 	struct claim_list list;
 	struct id ids[CLAIM_MAX];
@@ -338,7 +370,8 @@ void take(struct db *db, const struct id *poller, size_t max, struct claim_curso
 
 void job_is(const struct id *job, const char *state, uint64_t version)
 {
-	const char *now = raw_text("SELECT CONCAT(state, ' ', version) FROM jobs WHERE id = %s", x(job));
+	const char *now =
+		raw_text("SELECT CONCAT(state, ' ', version) FROM jobs WHERE id = %s", x(job));
 	char want[64];
 
 	snprintf(want, sizeof want, "%s %llu", state, (unsigned long long)version);
@@ -347,7 +380,8 @@ void job_is(const struct id *job, const char *state, uint64_t version)
 
 void attempt_is(const struct id *attempt, const char *state)
 {
-	assert_string_equal(raw_text("SELECT state FROM attempts WHERE id = %s", x(attempt)), state);
+	assert_string_equal(raw_text("SELECT state FROM attempts WHERE id = %s", x(attempt)),
+			    state);
 }
 
 struct member {
@@ -386,7 +420,11 @@ struct crew *crew_start(size_t n, void (*work)(struct db *db, size_t index, void
 	for (size_t i = 0; i < n; i++) {
 		struct member *member = &crew->members[i];
 
-		*member = (struct member){ .start = &crew->start, .db = testdb_another(), .index = i, .work = work, .arg = arg };
+		*member = (struct member){ .start = &crew->start,
+					   .db = testdb_another(),
+					   .index = i,
+					   .work = work,
+					   .arg = arg };
 		assert_int_equal(pthread_create(&member->thread, NULL, member_run, member), 0);
 	}
 	return crew;
@@ -416,13 +454,17 @@ uint64_t found_anywhere(const char *bytes)
 	MYSQL_ROW row;
 
 	raw_run(here.raw, "SET SESSION group_concat_max_len = 1000000");
-	assert_int_equal(mysql_query(here.raw, "SELECT table_name, column_name FROM information_schema.columns "
-				     "WHERE table_schema = DATABASE()"), 0);
+	assert_int_equal(
+		mysql_query(here.raw,
+			    "SELECT table_name, column_name FROM information_schema.columns "
+			    "WHERE table_schema = DATABASE()"),
+		0);
 	columns = mysql_store_result(here.raw);
 	assert_true(mysql_num_rows(columns) > 50);
 	while ((row = mysql_fetch_row(columns))) {
-		snprintf(query, sizeof query, "SELECT COUNT(*) FROM %s WHERE INSTR(CAST(%s AS BINARY), '%s') > 0", row[0], row[1],
-			 bytes);
+		snprintf(query, sizeof query,
+			 "SELECT COUNT(*) FROM %s WHERE INSTR(CAST(%s AS BINARY), '%s') > 0",
+			 row[0], row[1], bytes);
 		found += raw_number("%s", query);
 	}
 	mysql_free_result(columns);

@@ -52,7 +52,8 @@ static void build(struct envp *envp, const struct ask *what)
 
 int ask(const struct ask *what)
 {
-	const struct api api = { .max_body_bytes = 1048576, .trust_owner = what->trust_owner,
+	const struct api api = { .max_body_bytes = 1048576,
+				 .trust_owner = what->trust_owner,
 				 .keyring = ask_keyring };
 	struct envp envp = { .len = 0 };
 	struct request request;
@@ -62,8 +63,8 @@ int ask(const struct ask *what)
 	build(&envp, what);
 	request_read(&request, envp.list);
 	if (what->body || what->body_state != BODY_WHOLE)
-		request_take_body(&request, what->body ? what->body : "", what->body ? strlen(what->body) : 0,
-				  what->body_state);
+		request_take_body(&request, what->body ? what->body : "",
+				  what->body ? strlen(what->body) : 0, what->body_state);
 	route_answer(&api, &request, &reply);
 	free(body);
 	body = calloc(1, reply.body_len + 1);

@@ -1,8 +1,8 @@
 /* fake_store.c: see fake_store.h. */
 #include "support/fake_store.h"
 
-#include <stdio.h>
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,10 @@ struct fake_store fake;
 void fake_store_reset(void)
 {
 	fake = (struct fake_store){
-		.created = CREATED_NEW, .changed = CHANGED_DONE, .schema = SCHEMA_CURRENT, .owner = "alice",
+		.created = CREATED_NEW,
+		.changed = CHANGED_DONE,
+		.schema = SCHEMA_CURRENT,
+		.owner = "alice",
 	};
 }
 
@@ -48,17 +51,31 @@ static void keep_string(char *out, size_t size, const char *text)
 static void fake_attempt(struct attempt *attempt)
 {
 	*attempt = (struct attempt){
-		.id = id_of(FAKE_ATTEMPT), .job_id = id_of(FAKE_JOB), .number = 1, .provider = "print",
-		.state = ATTEMPT_UNKNOWN, .phase = PHASE_SENT, .reason = REASON_TIMEOUT, .started_us = 1780000000000000,
+		.id = id_of(FAKE_ATTEMPT),
+		.job_id = id_of(FAKE_JOB),
+		.number = 1,
+		.provider = "print",
+		.state = ATTEMPT_UNKNOWN,
+		.phase = PHASE_SENT,
+		.reason = REASON_TIMEOUT,
+		.started_us = 1780000000000000,
 	};
 }
 
 void fake_job(struct job *job_out)
 {
 	*job_out = (struct job){
-		.id = id_of(FAKE_JOB), .owner = blob_of(fake.owner), .key = blob_of("k-1"), .provider = "print",
-		.state = fake.state, .version = 3, .revision = 7, .input = blob_of("{\"a/b\": 1.0}"),
-		.metadata = blob_of("{}"), .max_attempts = 3, .created_us = 1780000000000000,
+		.id = id_of(FAKE_JOB),
+		.owner = blob_of(fake.owner),
+		.key = blob_of("k-1"),
+		.provider = "print",
+		.state = fake.state,
+		.version = 3,
+		.revision = 7,
+		.input = blob_of("{\"a/b\": 1.0}"),
+		.metadata = blob_of("{}"),
+		.max_attempts = 3,
+		.created_us = 1780000000000000,
 		.updated_us = 1780000000000001,
 	};
 	if (fake.with_attempt) {
@@ -87,18 +104,21 @@ static void keep_caller(const struct caller *caller)
 	keep_text(fake.caller_owner, sizeof fake.caller_owner, caller->owner, caller->owner_len);
 }
 
-enum rc job_store_identify(struct db *db, const struct caller *caller, struct identity *identity_out)
+enum rc job_store_identify(struct db *db, const struct caller *caller,
+			   struct identity *identity_out)
 {
 	(void)db;
 	fake.identify_calls++;
 	keep_caller(caller);
 	if (fake.identify == RC_OK)
-		*identity_out = (struct identity){ .owner = "alice", .owner_len = 5, .role = fake.role };
+		*identity_out =
+			(struct identity){ .owner = "alice", .owner_len = 5, .role = fake.role };
 	return fake.identify;
 }
 
-enum created job_store_create(struct db *db, const struct caller *caller, const struct idempotency_key *key,
-			      const struct intent *intent, const struct id *id, int64_t now_us, const char *traceparent,
+enum created job_store_create(struct db *db, const struct caller *caller,
+			      const struct idempotency_key *key, const struct intent *intent,
+			      const struct id *id, int64_t now_us, const char *traceparent,
 			      struct job *job_out)
 {
 	(void)db;
@@ -114,7 +134,8 @@ enum created job_store_create(struct db *db, const struct caller *caller, const 
 	return fake.created;
 }
 
-enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id, struct job *job_out)
+enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id,
+		      struct job *job_out)
 {
 	(void)db;
 	fake.read_calls++;
@@ -136,7 +157,8 @@ enum rc job_store_list(struct db *db, const struct identity *who, const struct j
 	if (filter->provider)
 		keep_string(fake.filter_text, sizeof fake.filter_text, filter->provider);
 	if (filter->owner)
-		keep_text(fake.filter_text, sizeof fake.filter_text, filter->owner, filter->owner_len);
+		keep_text(fake.filter_text, sizeof fake.filter_text, filter->owner,
+			  filter->owner_len);
 	if (fake.get != RC_OK)
 		return fake.get;
 	*jobs_out = calloc(1, sizeof **jobs_out);
@@ -181,8 +203,9 @@ enum changed job_store_cancel(struct db *db, const struct identity *who, const s
 	return change(job_out);
 }
 
-enum changed job_store_cancel_key(struct db *db, const struct identity *who, const struct idempotency_key *key,
-				  const struct id *tombstone_id, int64_t now_us, struct job *job_out)
+enum changed job_store_cancel_key(struct db *db, const struct identity *who,
+				  const struct idempotency_key *key, const struct id *tombstone_id,
+				  int64_t now_us, struct job *job_out)
 {
 	(void)db;
 	(void)who;
@@ -192,8 +215,9 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who, con
 	return change(job_out);
 }
 
-enum changed job_store_request_attempt(struct db *db, const struct identity *who, const struct id *id,
-				       const char *provider, const struct if_match *if_match, struct job *job_out,
+enum changed job_store_request_attempt(struct db *db, const struct identity *who,
+				       const struct id *id, const char *provider,
+				       const struct if_match *if_match, struct job *job_out,
 				       struct id *attempt_id_out)
 {
 	(void)db;
@@ -205,8 +229,8 @@ enum changed job_store_request_attempt(struct db *db, const struct identity *who
 	return change(job_out);
 }
 
-enum changed settle_by_operator(struct db *db, const struct word *word, const struct if_match *if_match,
-				struct job *job_out)
+enum changed settle_by_operator(struct db *db, const struct word *word,
+				const struct if_match *if_match, struct job *job_out)
 {
 	(void)db;
 	fake.word = *word;
@@ -218,7 +242,8 @@ enum changed settle_by_operator(struct db *db, const struct word *word, const st
 	return change(job_out);
 }
 
-enum rc settle_words(struct db *db, const struct word *words, size_t len, enum settled *verdicts_out)
+enum rc settle_words(struct db *db, const struct word *words, size_t len,
+		     enum settled *verdicts_out)
 {
 	(void)db;
 	assert(len == 1);
@@ -230,8 +255,8 @@ enum rc settle_words(struct db *db, const struct word *words, size_t len, enum s
 	return fake.get;
 }
 
-enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out, struct provider_def *def_out,
-			  bool *has_def_out)
+enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out,
+			  struct provider_def *def_out, bool *has_def_out)
 {
 	struct json_doc *doc;
 	struct json_error error;
@@ -268,8 +293,9 @@ static void keep_page(const struct id *before, uint32_t limit)
 	fake.limit = limit;
 }
 
-enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state, const struct id *before,
-			   uint32_t limit, struct attempt **attempts_out, size_t *len_out, bool *more_out)
+enum rc attempt_store_list(struct db *db, bool has_state, enum attempt_state state,
+			   const struct id *before, uint32_t limit, struct attempt **attempts_out,
+			   size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(before, limit);
@@ -291,8 +317,8 @@ void attempt_list_free(struct attempt *attempts, size_t len)
 	free(attempts);
 }
 
-enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, struct race **races_out,
-			size_t *len_out, bool *more_out)
+enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit,
+			struct race **races_out, size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(before, limit);
@@ -300,8 +326,12 @@ enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, 
 		return fake.get;
 	*races_out = calloc(1, sizeof **races_out);
 	**races_out = (struct race){
-		.id = id_of(FAKE_RACE), .job_id = id_of(FAKE_JOB), .attempt_id = id_of(FAKE_ATTEMPT),
-		.why = RACE_LOST_SWAP, .bytes = 12, .created_us = 1780000000000000,
+		.id = id_of(FAKE_RACE),
+		.job_id = id_of(FAKE_JOB),
+		.attempt_id = id_of(FAKE_ATTEMPT),
+		.why = RACE_LOST_SWAP,
+		.bytes = 12,
+		.created_us = 1780000000000000,
 	};
 	*len_out = 1;
 	*more_out = fake.more;
@@ -311,7 +341,9 @@ enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit, 
 static void fake_provider(struct provider_row *row, const char *name)
 {
 	*row = (struct provider_row){
-		.version = 4, .definition = blob_of(DEFINITION), .created_us = 1780000000000000,
+		.version = 4,
+		.definition = blob_of(DEFINITION),
+		.created_us = 1780000000000000,
 		.updated_us = 1780000000000001,
 	};
 	keep_string(row->name, sizeof row->name, name);
@@ -323,8 +355,8 @@ void provider_row_release(struct provider_row *row)
 	*row = (struct provider_row){ .version = 0 };
 }
 
-enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def, bool *new_out,
-			   struct provider_row *row_out)
+enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
+			   bool *new_out, struct provider_row *row_out)
 {
 	(void)db;
 	fake.write_calls++;
@@ -345,8 +377,8 @@ enum rc provider_store_get(struct db *db, const char *name, struct provider_row 
 	return fake.get;
 }
 
-enum rc provider_store_list(struct db *db, const char *after, uint32_t limit, struct provider_row **rows_out,
-			    size_t *len_out, bool *more_out)
+enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
+			    struct provider_row **rows_out, size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(NULL, limit);

@@ -1,4 +1,5 @@
-/* fake_store.h: the store's functions that the API calls, scripted, so that its tests need no database. */
+/* fake_store.h: the store's functions that the API calls, scripted, so that its tests need no
+ * database. */
 #ifndef SUPPORT_FAKE_STORE_H
 #define SUPPORT_FAKE_STORE_H
 
@@ -18,37 +19,38 @@ struct fake_store {
 	/* answers */
 	enum rc identify;
 	enum role role;
-	enum rc get;		/* and all other functions that return an rc */
+	enum rc get; /* and all other functions that return an rc */
 	enum created created;
 	enum changed changed;
 	enum schema schema;
 	enum settled settled;	/* of settle_words() */
-	const char *definition;	/* of the attempt's provider; NULL: it is gone */
+	const char *definition; /* of the attempt's provider; NULL: it is gone */
 	bool more;		/* lists: older rows exist */
 	bool provider_new;
-	enum job_state state;	/* of the job that is handed out; see fake_job() */
-	const char *owner;	/* of that job */
-	bool with_attempt;	/* it has one attempt, in state unknown */
+	enum job_state state; /* of the job that is handed out; see fake_job() */
+	const char *owner;    /* of that job */
+	bool with_attempt;    /* it has one attempt, in state unknown */
 
 	/* questions */
 	unsigned int identify_calls;
-	unsigned int write_calls;	/* everything that could change a row */
-	unsigned int read_calls;	/* get and lists */
+	unsigned int write_calls; /* everything that could change a row */
+	unsigned int read_calls;  /* get and lists */
 	struct caller caller;
 	char caller_owner[OWNER_MAX + 1];
 	struct idempotency_key key;
 	struct intent intent;
-	char input[256];		/* the intent's, as text */
+	char input[256]; /* the intent's, as text */
 	char traceparent[TRACEPARENT_LEN + 1];
 	struct job_filter filter;
-	char filter_text[NAME_MAX_LEN + OWNER_MAX + 2];	/* contract, provider or owner, whichever was given last */
+	char filter_text[NAME_MAX_LEN + OWNER_MAX +
+			 2]; /* contract, provider or owner, whichever was given last */
 	struct id id;
 	bool has_before;
 	struct id before;
 	bool has_state;
 	enum attempt_state attempt_state;
 	uint32_t limit;
-	char provider[NAME_MAX_LEN + 1];	/* asked for; "" for NULL */
+	char provider[NAME_MAX_LEN + 1]; /* asked for; "" for NULL */
 	struct if_match if_match;
 	struct word word;
 	char word_result[256];

@@ -35,7 +35,7 @@ struct options {
 struct listener {
 	int epoll_fd;
 	int fd;
-	bool deaf;	/* out of descriptors: accepts nothing until a connection has ended */
+	bool deaf; /* out of descriptors: accepts nothing until a connection has ended */
 };
 
 static bool parse_options(int argc, char **argv, struct options *options_out)

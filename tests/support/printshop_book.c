@@ -23,7 +23,7 @@ static struct {
 	size_t printer_count;
 	size_t key_count;
 	struct record records[BOOK_REQUESTS_MAX];
-	uint64_t first;	/* the oldest number that is still there */
+	uint64_t first; /* the oldest number that is still there */
 	uint64_t next;	/* numbers never start again, so an old one can't name a new request */
 	size_t record_bytes;
 } book;
@@ -187,7 +187,7 @@ void book_keep_answer(struct key_row *row, const struct buf *answer, const char 
 	free(row->answer);
 	row->answer = copy;
 	row->answer_len = answer->len;
-	memcpy(row->type, type, strlen(type) + 1);	/* modes_add() has bounded it */
+	memcpy(row->type, type, strlen(type) + 1); /* modes_add() has bounded it */
 }
 
 static char *copy_bytes(const char *bytes, size_t len)

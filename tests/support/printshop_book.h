@@ -14,9 +14,9 @@
 enum {
 	BOOK_NAME_BYTES_MAX = 64,
 	BOOK_PRINTERS_MAX = 1024,
-	BOOK_KEYS_MAX = 2000000,	/* of all printers together */
+	BOOK_KEYS_MAX = 2000000, /* of all printers together */
 	BOOK_REQUESTS_MAX = 20000,
-	BOOK_REQUEST_BYTES_MAX = 64 << 20,	/* of the requests kept; older ones go first */
+	BOOK_REQUEST_BYTES_MAX = 64 << 20, /* of the requests kept; older ones go first */
 	BOOK_BODY_BYTES_MAX = 4096,
 	BOOK_TYPE_BYTES = 128,
 };
@@ -24,7 +24,7 @@ enum {
 struct key_row {
 	struct key_row *next;
 	uint64_t hash;
-	char *answer;	/* what honour gives again; NULL: nothing printed under the key yet */
+	char *answer; /* what honour gives again; NULL: nothing printed under the key yet */
 	size_t answer_len;
 	char type[BOOK_TYPE_BYTES];
 	size_t len;
@@ -33,21 +33,21 @@ struct key_row {
 
 struct printer {
 	char name[BOOK_NAME_BYTES_MAX + 1];
-	char *mode;	/* set at run time; NULL is normal */
+	char *mode; /* set at run time; NULL is normal */
 	uint64_t requests;
-	uint64_t reading;	/* of these, those whose body is still on its way */
+	uint64_t reading; /* of these, those whose body is still on its way */
 	uint64_t sheets;
 	uint64_t open;
 	uint64_t hung_up;
-	uint64_t peak;	/* of open */
+	uint64_t peak; /* of open */
 	struct key_row **keys;
 	size_t key_slots;
 	size_t distinct_keys;
 };
 
-bool book_name_ok(const char *name, size_t len);	/* [a-z0-9-]+ */
-struct printer *book_find(const char *name, size_t len);	/* NULL: never seen */
-struct printer *book_printer(const char *name, size_t len);	/* or a new one; NULL: no room */
+bool book_name_ok(const char *name, size_t len);	    /* [a-z0-9-]+ */
+struct printer *book_find(const char *name, size_t len);    /* NULL: never seen */
+struct printer *book_printer(const char *name, size_t len); /* or a new one; NULL: no room */
 
 /* Both free nothing that a caller holds: printers stay for good, with everything zeroed. */
 void book_reset(void);
@@ -67,6 +67,6 @@ void book_close(struct printer *printer, bool hung_up);
 
 void book_write_printer(const struct printer *printer, struct buf *out);
 void book_write_counts(struct buf *out);
-void book_write_requests(const struct printer *only, struct buf *out);	/* NULL: of all printers */
+void book_write_requests(const struct printer *only, struct buf *out); /* NULL: of all printers */
 
 #endif

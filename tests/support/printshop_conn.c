@@ -23,7 +23,7 @@ static struct {
 	struct conn *first;
 	struct conn *buried;
 	size_t watching;
-	struct conn **heap;	/* timers, the earliest at 1 */
+	struct conn **heap; /* timers, the earliest at 1 */
 	size_t heap_len;
 	size_t heap_size;
 	char scratch[READ_BYTES];
@@ -122,21 +122,14 @@ int conn_timeout_ms(void)
 static void run_timer(struct conn *conn)
 {
 	switch (conn->phase) {
-	case PHASE_DELAYED:
-		work_resume(conn);
-		break;
-	case PHASE_WATCHING:
-		control_timed_out(conn);
-		break;
-	case PHASE_LINGERING:
-		conn_drop(conn, false);
-		break;
+	case PHASE_DELAYED: work_resume(conn); break;
+	case PHASE_WATCHING: control_timed_out(conn); break;
+	case PHASE_LINGERING: conn_drop(conn, false); break;
 	case PHASE_READING:
 	case PHASE_HELD:
 	case PHASE_WRITING:
 	case PHASE_SILENT:
-	case PHASE_CLOSED:
-		break;
+	case PHASE_CLOSED: break;
 	}
 	conn_advance(conn);
 }
@@ -271,9 +264,7 @@ static void end_sent(struct conn *conn)
 		conn->req = (struct request){ 0 };
 		set_phase(conn, PHASE_READING);
 		return;
-	case AFTER_SILENCE:
-		set_phase(conn, PHASE_SILENT);
-		return;
+	case AFTER_SILENCE: set_phase(conn, PHASE_SILENT); return;
 	case AFTER_LINGER:
 		finish_work(conn, false);
 		shutdown(conn->fd, SHUT_WR);
@@ -286,9 +277,7 @@ static void end_sent(struct conn *conn)
 			   sizeof(struct linger));
 		conn_drop(conn, false);
 		return;
-	case AFTER_CLOSE:
-		conn_drop(conn, false);
-		return;
+	case AFTER_CLOSE: conn_drop(conn, false); return;
 	}
 }
 
@@ -350,15 +339,31 @@ const char *conn_reason(int status)
 		int status;
 		const char *reason;
 	} rows[] = {
-		{ 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" },
-		{ 301, "Moved Permanently" }, { 302, "Found" }, { 303, "See Other" },
-		{ 307, "Temporary Redirect" }, { 308, "Permanent Redirect" },
-		{ 400, "Bad Request" }, { 404, "Not Found" }, { 405, "Method Not Allowed" },
-		{ 408, "Request Timeout" }, { 409, "Conflict" }, { 413, "Content Too Large" },
-		{ 417, "Expectation Failed" }, { 425, "Too Early" }, { 429, "Too Many Requests" },
-		{ 431, "Request Header Fields Too Large" }, { 500, "Internal Server Error" },
-		{ 501, "Not Implemented" }, { 502, "Bad Gateway" }, { 503, "Service Unavailable" },
-		{ 504, "Gateway Timeout" }, { 507, "Insufficient Storage" },
+		{ 200, "OK" },
+		{ 201, "Created" },
+		{ 202, "Accepted" },
+		{ 204, "No Content" },
+		{ 301, "Moved Permanently" },
+		{ 302, "Found" },
+		{ 303, "See Other" },
+		{ 307, "Temporary Redirect" },
+		{ 308, "Permanent Redirect" },
+		{ 400, "Bad Request" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 408, "Request Timeout" },
+		{ 409, "Conflict" },
+		{ 413, "Content Too Large" },
+		{ 417, "Expectation Failed" },
+		{ 425, "Too Early" },
+		{ 429, "Too Many Requests" },
+		{ 431, "Request Header Fields Too Large" },
+		{ 500, "Internal Server Error" },
+		{ 501, "Not Implemented" },
+		{ 502, "Bad Gateway" },
+		{ 503, "Service Unavailable" },
+		{ 504, "Gateway Timeout" },
+		{ 507, "Insufficient Storage" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -444,12 +449,9 @@ static void read_some(struct conn *conn)
 void conn_event(struct conn *conn, uint32_t events)
 {
 	switch (conn->phase) {
-	case PHASE_CLOSED:
-		return;
+	case PHASE_CLOSED: return;
 	case PHASE_READING:
-	case PHASE_LINGERING:
-		read_some(conn);
-		return;
+	case PHASE_LINGERING: read_some(conn); return;
 	case PHASE_WRITING:
 		flush(conn);
 		conn_advance(conn);

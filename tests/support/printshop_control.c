@@ -38,17 +38,14 @@ enum param {
 };
 
 static const char *const param_names[PARAM__MAX] = {
-	[PARAM_PRINTER] = "printer",
-	[PARAM_MODE] = "mode",
-	[PARAM_REQUESTS] = "requests",
-	[PARAM_SHEETS] = "sheets",
-	[PARAM_HUNG_UP] = "hung_up",
-	[PARAM_OPEN] = "open",
+	[PARAM_PRINTER] = "printer",	   [PARAM_MODE] = "mode",
+	[PARAM_REQUESTS] = "requests",	   [PARAM_SHEETS] = "sheets",
+	[PARAM_HUNG_UP] = "hung_up",	   [PARAM_OPEN] = "open",
 	[PARAM_TIMEOUT_MS] = "timeout_ms",
 };
 
 struct query {
-	unsigned int given;	/* 1 << param */
+	unsigned int given; /* 1 << param */
 	struct buf printer;
 	struct buf mode;
 	uint64_t numbers[PARAM__MAX];

@@ -6,7 +6,7 @@
 
 enum {
 	CHUNK_LINE_BYTES_MAX = 256,
-	LENGTH_MAX = 1 << 30,	/* beyond it a length isn't even looked at */
+	LENGTH_MAX = 1 << 30, /* beyond it a length isn't even looked at */
 };
 
 static bool is_token(unsigned char c)
@@ -206,16 +206,12 @@ static int parse_chunk_line(struct request *req, const char *line, size_t len, s
 		return 400;
 	*used_out = used;
 	switch (req->chunk_state) {
-	case CHUNK_SIZE:
-		return parse_chunk_size(req, line, used - 2);
-	case CHUNK_END:
-		req->chunk_state = CHUNK_SIZE;
-		return used == 2 ? HTTP_WHOLE : 400;
+	case CHUNK_SIZE: return parse_chunk_size(req, line, used - 2);
+	case CHUNK_END: req->chunk_state = CHUNK_SIZE; return used == 2 ? HTTP_WHOLE : 400;
 	case CHUNK_TRAILER:
 		req->trailer_len += used;
 		return req->trailer_len > HTTP_HEAD_BYTES_MAX ? 431 : HTTP_WHOLE;
-	case CHUNK_DATA:
-		break;
+	case CHUNK_DATA: break;
 	}
 	return 400;
 }

@@ -18,13 +18,13 @@ enum {
 enum chunk_state { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILER };
 
 struct span {
-	size_t at;	/* offset in the buffer, so that the buffer may move */
+	size_t at; /* offset in the buffer, so that the buffer may move */
 	size_t len;
 };
 
 struct request {
 	size_t scanned;
-	size_t head_len;	/* 0 until the empty line was seen; the body begins here */
+	size_t head_len; /* 0 until the empty line was seen; the body begins here */
 	struct span method;
 	struct span target;
 	struct span names[HTTP_HEADERS_MAX];
@@ -35,7 +35,7 @@ struct request {
 	bool expects_continue;
 	bool chunked;
 	size_t content_length;
-	size_t body_len;	/* decoded so far */
+	size_t body_len; /* decoded so far */
 	enum chunk_state chunk_state;
 	size_t chunk_left;
 	size_t trailer_len;

@@ -94,10 +94,8 @@ static bool set_value(struct modes *modes, enum param param, const struct buf *v
 	bool fine = true;
 
 	switch (param) {
-	case NO_VALUE:
-		return false;
-	case DELAY_MS:
-		return parse_number(value, 0, MODES_DELAY_MS_MAX, &modes->delay_ms);
+	case NO_VALUE: return false;
+	case DELAY_MS: return parse_number(value, 0, MODES_DELAY_MS_MAX, &modes->delay_ms);
 	case STATUS:
 		fine = parse_number(value, 200, 999, &number);
 		modes->status = (int)number;
@@ -115,8 +113,7 @@ static bool set_value(struct modes *modes, enum param param, const struct buf *v
 		buf_clear(&modes->body);
 		buf_add(&modes->body, value->bytes, value->len);
 		return !modes->body.failed;
-	case TYPE:
-		return value->len > 0 && copy_line(value, modes->type);
+	case TYPE: return value->len > 0 && copy_line(value, modes->type);
 	case RETRY_AFTER:
 		return modes->retry_after_count < MODES_RETRY_AFTERS_MAX &&
 		       copy_line(value, modes->retry_after[modes->retry_after_count++]);

@@ -71,9 +71,9 @@ enum {
 struct modes {
 	unsigned int flags;
 	uint32_t delay_ms;
-	int status;	/* 0: not said */
-	int redirect;	/* 0: none */
-	size_t big_bytes;	/* 0: not said */
+	int status;	  /* 0: not said */
+	int redirect;	  /* 0: none */
+	size_t big_bytes; /* 0: not said */
 	bool has_body;
 	struct buf body;
 	char type[MODES_VALUE_BYTES];

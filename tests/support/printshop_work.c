@@ -12,8 +12,8 @@
 enum {
 	CLOSING_MODES = MODE_CUT | MODE_CHUNKED_CUT | MODE_TWO_LENGTHS | MODE_CLOSE_DELIMITED |
 			MODE_CLOSE_CUT,
-	CUT_LENGTH = 100,	/* what a cut answer promises, */
-	CUT_BYTES = 5,	/* and what it brings */
+	CUT_LENGTH = 100, /* what a cut answer promises, */
+	CUT_BYTES = 5,	  /* and what it brings */
 	STORED_BLOCK_BYTES = 65535,
 };
 
@@ -38,15 +38,12 @@ static bool status_prints(const struct modes *modes, int status)
 {
 	switch (status) {
 	case 501:
-	case 505:
-		return false;
-	case 503:
-		return modes->retry_after_count == 0;
+	case 505: return false;
+	case 503: return modes->retry_after_count == 0;
 	case 301:
 	case 302:
 	case 303:
-	case 408:
-		return true;
+	case 408: return true;
 	}
 	return status < 300 || status >= 500;
 }
