@@ -551,7 +551,7 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 		job=$(operator GET '/v1/attempts?state=unknown&limit=200' && jq -r --arg id "$id" '.attempts[] | select(.id == $id) | .job_id' <<<"$body")
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1}'
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":1}'
-		is 'its own repeat' "$status $(field .completed_by)" "200 $id"
+		is 'its own repeat' "$status $(field .type)" '409 /problems/attempt-settled'
 		no race_of "$job"
 		operator POST "/v1/attempts/$id/settle" -d '{"outcome":"succeeded","result":2}'
 		refused 409 attempt-settled	# and a race, a contradiction
