@@ -1,9 +1,10 @@
 /* test_digest.c: libcrypto's answers by the standards' own examples. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* test_id.c: UUIDv7 (RFC 9562) and its text. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <string.h>
 

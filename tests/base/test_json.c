@@ -1,10 +1,11 @@
 /* test_json.c: the scanner's refusals with their offsets, the tree, and equality with its canonical
  * bytes. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
  * small change, two.
  *
  * ONEJOB_TEST_SEED repeats a run that failed; the seed of every failure is printed. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* test_json_suite.c: JSONTestSuite (nst/JSONTestSuite, MIT, see its LICENSE beside it), every file
  * of it. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <dirent.h>
 #include <stdio.h>

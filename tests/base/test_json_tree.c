@@ -1,9 +1,10 @@
 /* test_json_tree.c: finding and reading what is in a tree, and its canonical bytes. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>

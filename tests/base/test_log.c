@@ -1,9 +1,10 @@
 /* test_log.c: a line as it is written, whatever its arguments hold. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <errno.h>
 #include <stdbool.h>

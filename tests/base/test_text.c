@@ -1,9 +1,10 @@
 /* test_text.c: the growing buffer, its cap, and JSON's escapes. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* test_timestamp.c: RFC 3339 and the calendar, over the whole range. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdbool.h>
 #include <string.h>

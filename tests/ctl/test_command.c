@@ -1,9 +1,10 @@
 /* test_command.c: what the command line means. The handlers are stand-ins; no database is near. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>

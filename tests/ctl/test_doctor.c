@@ -1,9 +1,10 @@
 /* test_doctor.c: what the doctor makes of what it saw. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <string.h>
 

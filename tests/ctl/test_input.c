@@ -1,10 +1,11 @@
 /* test_input.c: what is spelled out on the command line, and what is read from files and sockets.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>

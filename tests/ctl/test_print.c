@@ -1,10 +1,11 @@
 /* test_print.c: nothing that came from outside acts on the terminal, and a value stays what it was.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <json-c/json.h>
 #include <stdio.h>

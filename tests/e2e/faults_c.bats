@@ -519,7 +519,9 @@ point() { # NAME RESULT_MEMBER BODY WANT: the result, byte for byte
 	start secret-missing '' '"headers":{"Authorization":"${env:NO_SUCH_SECRET}"}'
 	settles "$job" failed 'failed not_sent template null'
 	is attempts "$(field .attempt_count)" 1
-	has 'the name' NO_SUCH_SECRET "$(field .error.detail)"
+	no grep -q NO_SUCH_SECRET <<<"$body"
+	operator GET '/v1/attempts?state=failed'
+	has 'the name, for operators' NO_SUCH_SECRET "$(field ".attempts[] | select(.job_id == \"$job\") | .detail")"
 	start secret-no-file '' '"headers":{"Authorization":"${file:/no/such/file}"}'
 	settles "$job" failed 'failed not_sent template null'
 	is 'wire requests' "$(($(wire secret-missing) + $(wire secret-no-file)))" 0

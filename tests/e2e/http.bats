@@ -722,3 +722,27 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 }
 
 not_ready() { raw GET /readyz; [ "$status" = 503 ]; }
+
+@test "R11 one click is one identity in nginx's log, the API's answer, the row, the poller's log and the provider's request" {
+	local trace=4bf92f3577b34da6a3ce929d0e0e4736 hash
+
+	create r11-key '{"provider":"inkjet","input":1}' -H "traceparent: 00-$trace-00f067aa0ba902b7-01"
+	is 'the API' "$status" 201
+	id=$(field .id)
+	hash=$(printf %s r11-key | sha256sum | cut -c1-16)
+	wait_job "$id" succeeded
+	is nginx "$(jq -r --arg id "$id" 'select(.job == $id and .status == 201) | .key_hash + " " + .trace' "$STACK/log/access.log")" "$hash $trace"
+	is 'the row' "$(sql -e "SELECT CONCAT(idempotency_key, ' ', SUBSTR(traceparent, 4, 32)) FROM jobs WHERE HEX(id) = '${id//-/}'")" \
+		"r11-key $trace"
+	wait_for 10 grep -q "job=$id .*trace=$trace" "$STACK/log/poller-1.log"
+	is 'the provider' "$(shop '/shop/requests?printer=inkjet' | jq -r --arg k "$id-0" '.[] | select(.key == $k) | .traceparent[3:35]')" "$trace"
+}
+
+@test "R11 without a traceparent of the client's, the job's id is the trace everywhere" {
+	create r11-own '{"provider":"inkjet","input":2}'
+	id=$(field .id)
+	wait_job "$id" succeeded
+	wait_for 10 grep -q "job=$id .*trace=${id//-/}" "$STACK/log/poller-1.log"
+	is 'the provider' "$(shop '/shop/requests?printer=inkjet' | jq -r --arg k "$id-0" '.[] | select(.key == $k) | .traceparent[3:35]')" "${id//-/}"
+	is nginx "$(jq -r --arg id "$id" 'select(.job == $id and .status == 201) | .trace' "$STACK/log/access.log")" "${id//-/}"
+}

@@ -1,9 +1,10 @@
 /* test_hook.c: a message to an owner's endpoint, over real sockets. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>

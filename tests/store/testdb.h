@@ -6,11 +6,12 @@
 #ifndef TESTS_STORE_TESTDB_H
 #define TESTS_STORE_TESTDB_H
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
