@@ -6,5 +6,7 @@ ALTER TABLE attempts
   ADD COLUMN next_ask_at DATETIME(6)      NULL COMMENT 'NULL: nobody asks',
   ADD COLUMN last_answer TEXT             NULL COMMENT 'to the last question, in words',
   ADD COLUMN cancel_due  TINYINT UNSIGNED NOT NULL DEFAULT 0 COMMENT '1: the provider is to be told that it is cancelled',
+  ADD COLUMN settled_by  VARBINARY(255)   NULL COMMENT 'the operator whose word it was',
+  ADD COLUMN settled_at  DATETIME(6)      NULL COMMENT 'when that was said',
   ADD KEY next_ask (next_ask_at),
   ADD KEY overdue (overdue_at);

@@ -222,6 +222,7 @@ void attempts_settle(const struct api *api, struct call *call, struct reply *rep
 
 	flaws_init(&r.flaws);
 	if (read_word(&r, call, &word)) {
+		word.who = call->who.owner;
 		enum changed changed = settle_by_operator(api->db, &word, &call->if_match, &job);
 
 		answer_changed(reply, changed, 200, &job, &call->id);

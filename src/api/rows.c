@@ -83,6 +83,9 @@ static struct json_object *attempt_row(const struct attempt *attempt)
 	    add_bytes(row, "reference", &attempt->reference) &&
 	    add_value(row, "asked", json_object_new_int64(attempt->asked)) &&
 	    add_bytes(row, "last_answer", &attempt->last_answer) &&
+	    add_bytes(row, "settled_by", &attempt->settled_by) &&
+	    (attempt->settled_us ? add_value(row, "settled_at", view_time(attempt->settled_us))
+				 : add(row, "settled_at", NULL)) &&
 	    (attempt->next_ask_us ? add_value(row, "next_ask_at", view_time(attempt->next_ask_us))
 				  : add(row, "next_ask_at", NULL)))
 		return row;

@@ -124,6 +124,7 @@ void attempt_release(struct attempt *attempt)
 	blob_release(&attempt->note);
 	blob_release(&attempt->reference);
 	blob_release(&attempt->last_answer);
+	blob_release(&attempt->settled_by);
 	*attempt = (struct attempt){ 0 };
 }
 

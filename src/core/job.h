@@ -138,6 +138,8 @@ struct attempt {
 	struct blob reference;	 /* the provider's own name for the work */
 	uint32_t asked;		 /* how often the provider was asked what became of it */
 	int64_t next_ask_us;	 /* 0: nobody asks */
+	struct blob settled_by;	 /* the operator whose word it was */
+	int64_t settled_us;	 /* when that was said; 0: by no operator */
 	struct blob last_answer; /* in words */
 };
 

@@ -3,7 +3,9 @@
 #include "ctl/cmd.h"
 
 #include <inttypes.h>
+#include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "core/view.h"
@@ -230,6 +232,14 @@ static enum ctl_exit check_options(struct ctl *ctl, const struct args *args,
 			       : end;
 }
 
+/* Whom the record names: the account that runs the command. */
+static const char *operator_here(void)
+{
+	const struct passwd *account = getpwuid(getuid());
+
+	return account && strlen(account->pw_name) <= OWNER_MAX ? account->pw_name : "?";
+}
+
 static enum ctl_exit read_word(struct ctl *ctl, const struct args *args, struct word *word_out)
 {
 	const struct outcome_row *outcome = NULL;
@@ -252,6 +262,7 @@ static enum ctl_exit read_word(struct ctl *ctl, const struct args *args, struct 
 		.detail = args->option[OPTION_ERROR],
 		.reason = outcome->event == ON_FAILURE ? REASON_OPERATOR : REASON_NONE,
 		.note = args->option[OPTION_NOTE],
+		.who = operator_here(),
 		.provider = args->option[OPTION_PROVIDER],
 		.retryable = outcome->event == ON_FAILURE,
 		.retry_after_ms = -1,

@@ -358,9 +358,9 @@ static bool note_kept(struct desk *d)
 		const struct text *answer = &e->outcome.detail;
 		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
 		const char *words = answer->len ? answer->bytes : NULL;
-		enum rc rc =
-			e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
-				: ask_keep(d->db, &e->attempt_id, words, reference, e->next_ask_ms);
+		enum rc rc = e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
+				     : ask_keep(d->db, &e->job_id, &e->attempt_id, words, reference,
+						e->next_ask_ms);
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;

@@ -14,6 +14,8 @@
 struct taking {
 	size_t max;
 	struct ask_list *asks;
+	struct id stopped[ASK_MAX]; /* jobs whose attempt nobody asks about any more */
+	size_t stopped_len;
 };
 
 void ask_release(struct ask *ask)
@@ -147,9 +149,9 @@ static enum rc begin(struct db *db, const struct ask *ask)
 	return stmt_run(st);
 }
 
-static enum rc take_one(struct db *db, const struct id *attempt_id, struct ask_list *asks)
+static enum rc take_one(struct db *db, const struct id *attempt_id, struct taking *taking)
 {
-	struct ask *ask = &asks->list[asks->len];
+	struct ask *ask = &taking->asks->list[taking->asks->len];
 	enum rc rc = read_ask(db, attempt_id, ask);
 
 	if (rc == RC_OK && ask->kind == ASK_RESEND)
@@ -157,11 +159,15 @@ static enum rc take_one(struct db *db, const struct id *attempt_id, struct ask_l
 	if (rc == RC_OK)
 		rc = begin(db, ask);
 	if (rc == RC_OK) {
-		asks->len++;
+		taking->asks->len++;
 		return RC_OK;
 	}
+	if (rc == RC_NOT_FOUND) {
+		taking->stopped[taking->stopped_len++] = ask->job_id;
+		rc = stop(db, attempt_id, NULL);
+	}
 	ask_release(ask);
-	return rc == RC_NOT_FOUND ? stop(db, attempt_id, NULL) : rc;
+	return rc;
 }
 
 static enum rc take(struct db *db, void *arg)
@@ -174,30 +180,48 @@ static enum rc take(struct db *db, void *arg)
 	for (size_t i = 0; i < taking->asks->len; i++) /* of an earlier round */
 		ask_release(&taking->asks->list[i]);
 	taking->asks->len = 0;
+	taking->stopped_len = 0;
 	for (size_t i = 0; rc == RC_OK && i < len; i++)
-		rc = take_one(db, &ids[i], taking->asks);
+		rc = take_one(db, &ids[i], taking);
 	return rc;
+}
+
+/* The job's advice has changed: from now on it needs a person. By itself, because a job's row is
+ * locked before its attempts, and an attempt's was locked here first. */
+static enum rc show_stop(struct db *db, const struct id *job_id)
+{
+	struct stmt *st = db_stmt(db, SQL_JOB_TOUCH);
+
+	bind_id(st, job_id);
+	return stmt_run(st);
 }
 
 enum rc ask_take(struct db *db, size_t max, struct ask_list *asks_out)
 {
-	struct taking taking = { max < ASK_MAX ? max : ASK_MAX, asks_out };
+	struct taking taking = { .max = max < ASK_MAX ? max : ASK_MAX, .asks = asks_out };
 
 	*asks_out = (struct ask_list){ .list = calloc(ASK_MAX, sizeof *asks_out->list) };
 	if (!asks_out->list)
 		return RC_FAULT;
 	enum rc rc = db_transact(db, take, &taking);
 
+	for (size_t i = 0; rc == RC_OK && i < taking.stopped_len; i++)
+		if (show_stop(db, &taking.stopped[i]) != RC_OK)
+			break; /* an ETag that stays behind, until the next change */
+
 	if (rc != RC_OK || asks_out->len == 0)
 		ask_list_free(asks_out);
 	return rc;
 }
 
-enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer,
-		 const char *reference, int64_t next_ms)
+enum rc ask_keep(struct db *db, const struct id *job_id, const struct id *attempt_id,
+		 const char *answer, const char *reference, int64_t next_ms)
 {
-	if (next_ms < 0)
-		return stop(db, attempt_id, answer);
+	if (next_ms < 0) {
+		enum rc rc = stop(db, attempt_id, answer);
+
+		return rc == RC_OK ? show_stop(db, job_id) : rc;
+	}
 	struct stmt *st = db_stmt(db, SQL_ASK_KEEP);
 
 	bind_str(st, answer);

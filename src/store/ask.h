@@ -55,8 +55,8 @@ MUST_CHECK enum rc ask_take(struct db *db, size_t max, struct ask_list *asks_out
 
 /* The answer keeps the doubt. `answer` is at most 1,000 bytes; reference NULL: as it was. next_ms
  * -1: no more questions. */
-MUST_CHECK enum rc ask_keep(struct db *db, const struct id *attempt_id, const char *answer,
-			    const char *reference, int64_t next_ms);
+MUST_CHECK enum rc ask_keep(struct db *db, const struct id *job_id, const struct id *attempt_id,
+			    const char *answer, const char *reference, int64_t next_ms);
 
 /* The provider was told of the cancel, or can't be told. What is still in doubt is asked about
  * again after next_ms. */

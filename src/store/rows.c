@@ -77,7 +77,10 @@ static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool 
 	ok = ok && col_blob(st, &attempt->reference);
 	attempt->asked = (uint32_t)col_u64(st);
 	attempt->next_ask_us = col_time(st);
-	return ok && col_blob(st, &attempt->last_answer);
+	ok = ok && col_blob(st, &attempt->last_answer) && col_blob(st, &attempt->settled_by);
+	if (ok)
+		attempt->settled_us = col_time(st);
+	return ok;
 }
 
 static bool add_attempt(struct job *job, const struct attempt *attempt)

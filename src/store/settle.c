@@ -267,6 +267,16 @@ static enum settled verdict_of(const struct move *move, enum attempt_event event
 	return SETTLED_REFUSED;
 }
 
+/* Whose word it was, beside the note that says why. */
+static enum rc attempt_spoken(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_SPOKEN);
+
+	bind_str(st, word->who);
+	bind_id(st, &word->attempt_id);
+	return stmt_run(st);
+}
+
 enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
 		      const struct facing *facing, struct settling *out)
 {
@@ -296,7 +306,9 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 	if (rc != RC_OK || move.verdict != MOVE_MADE)
 		return rc;
 	rc = move_job(db, word, facing, &move);
-	return rc == RC_OK ? move_attempt(db, word, &move) : rc;
+	if (rc == RC_OK)
+		rc = move_attempt(db, word, &move);
+	return rc == RC_OK && word->who ? attempt_spoken(db, word) : rc;
 }
 
 void settle_log(const struct settling *settling, const struct word *word)

@@ -34,13 +34,13 @@ struct word {
 	size_t public_len; /* so much of `detail` goes to the job, where its owner sees it; 0: all
 			      of it */
 	const char *note;  /* an operator's; NULL or at most 4,000 bytes */
-	const char
-		*provider; /* failed, cancelled, released: the next attempt's, at once; or NULL */
-	bool lease_lost;   /* ON_TRACK_LOST by whoever found the lease over: only while it is still
-			      starting */
-	bool retryable;	   /* ON_FAILURE: may be tried again on the same provider */
-	bool effect_done;  /* ON_FAILURE: done, but unusable */
-	int64_t delay_ms;  /* ON_FAILURE, ON_CANCEL with a retry: back-off; see backoff.h */
+	const char *who;   /* an operator's name, kept and shown; at most 255 bytes, or NULL */
+	const char *provider; /* failed, cancelled, released: the next one's; or NULL */
+	bool lease_lost;  /* ON_TRACK_LOST by whoever found the lease over: only while it is still
+			     starting */
+	bool retryable;	  /* ON_FAILURE: may be tried again on the same provider */
+	bool effect_done; /* ON_FAILURE: done, but unusable */
+	int64_t delay_ms; /* ON_FAILURE, ON_CANCEL with a retry: back-off; see backoff.h */
 	int64_t retry_after_ms; /* ON_FAILURE: what the provider said, kept for its next attempt; -1
 				   none */
 	const char *reference;	/* ON_ACKNOWLEDGED: the provider's name for the work, or NULL */

@@ -19,7 +19,9 @@
 #define ATTEMPT_COLUMNS                                                                            \
 	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, "        \
 	"a.version_read, a.detail, "                                                               \
-	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, a.last_answer"
+	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, "               \
+	"a.last_answer, "                                                                          \
+	"a.settled_by, a.settled_at"
 #define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
 #define JOB_LIST_ROW                                                                               \
 	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                               \
@@ -265,6 +267,8 @@ static const struct {
 	    "finished_at = NOW(6), overdue_at = NULL, "
 	    "cancel_due = ?, next_ask_at = IF(?, NOW(6), NULL) WHERE id = ? "
 	    "AND state IN ('running','unknown','released')"),
+	ROW(SQL_ATTEMPT_SPOKEN,
+	    "UPDATE attempts " BY_ID "SET settled_by = ?, settled_at = NOW(6) WHERE id = ?"),
 	ROW(SQL_ATTEMPT_LIST,
 	    "SELECT " ATTEMPT_COLUMNS " FROM attempts a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?"),
 	ROW(SQL_ATTEMPT_LIST_STATE,

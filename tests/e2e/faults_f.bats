@@ -131,7 +131,7 @@ no_own_pollers() {
 @test "f01 a killed poller's attempt becomes unknown when its lease is over, and is never sent again" {
 	wait_for 45 job_is "$KILLED" unknown
 	is 'last attempt' "$(attempt 1)" 'unknown null poller_lost null'
-	is advice "$(field .advice)" ask_operator
+	wait_for 10 eval 'look "$KILLED"; [ "$(field .advice)" = ask_operator ]'	# once it is known that nobody can be asked
 	blocked "$KILLED"
 	is 'wire requests' "$(wire killed)" 1
 	operator GET '/v1/attempts?state=unknown'

@@ -155,7 +155,7 @@ POLLER() { "$ONEJOB_BUILD/onejob-poller" "$@"; }
 	within peak "$(counts quick peak)" 1 2
 }
 
-@test "a result that the database can't take makes one attempt unknown and holds up nothing" {
+@test "a result that the database can't take fails its attempt and holds up nothing" {
 	local packet
 	packet=$(sql -e 'SELECT @@max_allowed_packet')
 	start monster "big=$((packet + 1000000))" '"max_result_bytes":67108864,"timeout_ms":20000'
@@ -163,7 +163,7 @@ POLLER() { "$ONEJOB_BUILD/onejob-poller" "$@"; }
 	shop '/shop/wait?printer=monster&requests=1' -f -o /dev/null
 	start not-a-monster ''
 	wait_job "$job" succeeded 10
-	settles "$monster" unknown 'unknown answer_begun poller_lost 200'
+	settles "$monster" failed 'failed answer_begun too_large 200'
 	is 'wire requests' "$(wire monster)" 1
 }
 

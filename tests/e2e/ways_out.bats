@@ -83,6 +83,21 @@ accepted='"headers":{"X-Callback":"{{callback_url}}"},"accepted":{"reference":"/
 	is 'the result' "$(field .result)" first
 }
 
+@test "an oversized callback is refused, and a word of an operator's is kept with who, when and why" {
+	start large "status=202,body=$(encoded '{"id":"l"}')" "$accepted"
+	wait_for 15 job_is "$job" running
+	head -c 1048577 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/large"
+	status=$(curl -sS --max-time 20 -o /dev/null -w '%{http_code}' -X POST "$(callback_of large)" --data-binary "@$BATS_TEST_TMPDIR/large")
+	is oversized "$status" 413
+	look "$job"
+	operator POST "/v1/attempts/$(field '.attempts[0].id')/settle" -d '{"outcome":"released","note":"asked by phone"}'
+	is settle "$status" 200
+	operator GET '/v1/attempts?state=released'
+	is 'who and why' "$(field ".attempts[] | select(.job_id == \"$job\") | .settled_by + \": \" + .note")" 'ops: asked by phone'
+	[[ "$(field ".attempts[] | select(.job_id == \"$job\") | .settled_at")" == 20*Z ]]
+	api POST "/v1/jobs/$job/cancel"
+}
+
 @test "acknowledged work without an answer is unknown after its deadline" {
 	start overdue "status=202,body=$(encoded '{"id":"o"}')" '"accepted":{"reference":"/id","deadline_ms":1000}'
 	wait_for 15 job_is "$job" running

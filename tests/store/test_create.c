@@ -367,6 +367,54 @@ static void a_token_beside_a_name_must_be_of_that_name(void **state)
 	assert_int_equal(jobs(), 1);
 }
 
+/* What the server counted on the store's own connection. */
+static uint64_t counted(const char *what)
+{
+	char query[128];
+	uint64_t number = 0;
+
+	snprintf(query, sizeof query, "SHOW SESSION STATUS LIKE '%s'", what);
+	assert_int_equal(mysql_query(here.db->mysql, query), 0);
+	MYSQL_RES *result = mysql_store_result(here.db->mysql);
+	MYSQL_ROW row = mysql_fetch_row(result);
+
+	assert_non_null(row);
+	number = strtoull(row[1], NULL, 10);
+	mysql_free_result(result);
+	return number;
+}
+
+static void a_new_job_is_one_statement_and_one_commit_and_a_replay_two_statements(void **state)
+{
+	struct caller caller = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+	struct job job;
+	struct id id;
+
+	(void)state;
+	assert_int_equal(create(here.db, &caller, "warm", &intent, &job), CREATED_NEW);
+	job_release(&job);
+	assert_int_equal(create(here.db, &caller, "warm", &intent, &job), CREATED_REPLAYED);
+	job_release(&job);
+	uint64_t statements = counted("Com_stmt_execute"), commits = counted("Handler_commit");
+
+	assert_int_equal(create(here.db, &caller, "new", &intent, &job), CREATED_NEW);
+	id = job.id;
+	job_release(&job);
+	assert_int_equal(counted("Com_stmt_execute") - statements, 1);
+	assert_int_equal(counted("Handler_commit") - commits, 1);
+	statements = counted("Com_stmt_execute");
+	assert_int_equal(create(here.db, &caller, "new", &intent, &job), CREATED_REPLAYED);
+	job_release(&job);
+	assert_int_equal(counted("Com_stmt_execute") - statements, 2);
+	assert_int_equal(job_store_get(here.db, &caller, &id, &job), RC_OK);
+	job_release(&job);
+	statements = counted("Com_stmt_execute");
+	assert_int_equal(job_store_get(here.db, &caller, &id, &job), RC_OK);
+	job_release(&job);
+	assert_int_equal(counted("Com_stmt_execute") - statements, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +432,7 @@ int main(void)
 		TEST(a_replay_outlives_its_provider_and_its_times),
 		TEST(who_is_not_known_creates_nothing),
 		TEST(a_token_beside_a_name_must_be_of_that_name),
+		TEST(a_new_job_is_one_statement_and_one_commit_and_a_replay_two_statements),
 	};
 
 	return cmocka_run_group_tests_name("create", tests, testdb_open, testdb_close);
