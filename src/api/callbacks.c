@@ -81,6 +81,12 @@ static void take_word(const struct api *api, const struct call *call, const stru
 {
 	const struct request *request = call->request;
 	struct outcome outcome;
+
+	if (request->body_len == 0) { /* a sign of life; the doubt stays */
+		reply_name_job(reply, &attempt->job_id);
+		answer_accepted(reply, "the body is empty");
+		return;
+	}
 	enum rc rc = callback_read(def, request->body, request->body_len, &outcome);
 
 	if (rc == RC_INVALID) {

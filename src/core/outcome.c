@@ -241,9 +241,7 @@ static enum rc judge_answer(const struct seen *seen, const struct provider_def *
 	return RC_OK;
 }
 
-/* libcurl's words may quote what the provider sent: nothing goes on that could break a line or
- * isn't UTF-8. */
-static void add_words(struct text *detail, const char *words)
+void outcome_add_words(struct text *detail, const char *words)
 {
 	size_t len = strlen(words);
 
@@ -283,7 +281,7 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 		goto fail;
 
 	outcome.public_len = outcome.detail.len;
-	add_words(&outcome.detail, seen->detail ? seen->detail : "");
+	outcome_add_words(&outcome.detail, seen->detail ? seen->detail : "");
 	if (outcome.kind != OUTCOME_RETRY)
 		outcome.retry_after_ms = -1;
 	if (!text_ok(&outcome.detail) || !text_ok(&outcome.result)) {

@@ -84,6 +84,10 @@ MUST_CHECK enum rc outcome_of(const struct seen *seen, const struct provider_def
 			      struct outcome *outcome_out);
 void outcome_release(struct outcome *outcome);
 
+/* ": " and libcurl's words, as far as there is room. They may quote what the provider sent: nothing
+ * goes on that could break a line or isn't UTF-8. No words: nothing is added. */
+void outcome_add_words(struct text *detail, const char *words);
+
 /* The same request was sent again under the same key, and this came back. True: it settles the
  * attempt. A refusal, a 409, a 429 or a 5xx says nothing about the first request, which may have
  * done the work; only a result, a contract violation, or a status that the row names does. */

@@ -404,6 +404,18 @@ static void check_reference(struct reading *in, const char *object, const char *
 			  "names {{reference}}, but accepted.reference doesn't say where that is");
 }
 
+/* The job's id or the key would also reach a later attempt at the same provider. */
+static void check_names_attempt(struct reading *in, const char *url)
+{
+	const unsigned int own = 1u << FILL_REFERENCE | 1u << FILL_ATTEMPT_ID;
+	bool broken;
+
+	if (url && (fill_names(url, strlen(url), &broken) & ~own))
+		flaws_add(in->flaws, "/cancel", "url", strlen("url"),
+			  "may name only {{reference}} and {{attempt.id}}, which are this "
+			  "attempt's own");
+}
+
 static void check_ways_out(struct reading *in)
 {
 	const struct provider_def *def = in->def;
@@ -417,6 +429,7 @@ static void check_ways_out(struct reading *in)
 	if (def->has_cancel) {
 		need(in, def->cancel_url, "/cancel", "url");
 		check_reference(in, "/cancel", def->cancel_url);
+		check_names_attempt(in, def->cancel_url);
 	}
 }
 

@@ -90,7 +90,8 @@ static void judge_word(const struct json_value *root, const struct provider_def 
 		       ", whose state has no row in status.map");
 		return;
 	}
-	text_addf(&outcome->detail, ", state %.*s", WORD_SHOWN_MAX, word->word);
+	if (strlen(word->word) <= WORD_SHOWN_MAX)
+		text_addf(&outcome->detail, ", state %s", word->word);
 	switch (word->means) {
 	case STATUS_SUCCEEDED: judge_done(root, def, outcome); break;
 	case STATUS_FAILED: decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED, ""); break;
@@ -133,8 +134,9 @@ static bool begin(const struct seen *seen, const struct provider_def *def, const
 		text_addf(&outcome->detail, "the %s was answered %" PRIu32, question,
 			  seen->http_status);
 	else
-		text_addf(&outcome->detail, "the %s got no whole answer: %.500s", question,
-			  seen->detail ? seen->detail : "");
+		text_addf(&outcome->detail, "the %s got no whole answer", question);
+	if (!whole)
+		outcome_add_words(&outcome->detail, seen->detail ? seen->detail : "");
 	return whole && seen->http_status >= 200 && seen->http_status <= 299;
 }
 

@@ -35,6 +35,7 @@ struct desk {
 	struct errand_list claimed;
 	struct errand_list finished;
 	size_t in_hand; /* claimed and not yet back */
+	size_t in_hand_of[ERRAND_KIND__MAX];
 	bool claiming;
 	bool closing; /* time is short: try what is left a few times, then leave */
 	int tries_left;
@@ -115,10 +116,17 @@ static void keep_lease(struct desk *d)
 
 /* --- claiming */
 
+static bool all_noted(const struct desk *d)
+{
+	return d->unsettled.len == 0 && d->kept.len == 0 && d->told.len == 0;
+}
+
 static void hand_out(struct desk *d, struct errand_list list)
 {
 	pthread_mutex_lock(&d->lock);
 	d->in_hand += list.len;
+	for (const struct errand *e = list.first; e; e = e->next)
+		d->in_hand_of[e->kind]++;
 	errand_append(&d->claimed, &list);
 	pthread_mutex_unlock(&d->lock);
 	d->orders.ring(d->orders.arg);
@@ -156,10 +164,11 @@ static void claim(struct desk *d, size_t room)
 	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		say_trouble(d);
 	else if (claims.len > 0)
-		hand_out(d, errands_of_claims(&claims, before_ms));
+		hand_out(d,
+			 errands_of_claims(&claims, before_ms, clock_monotonic_ms() - before_ms));
 	/* What is on its way may hold the place of what is due. */
 	if (rc == RC_OK && claims.len == 0 && d->orders.once && room == d->orders.in_flight_max &&
-	    d->unsettled.len == 0)
+	    all_noted(d))
 		leave_when_idle(d);
 }
 
@@ -197,39 +206,89 @@ static bool may_claim(struct desk *d, size_t *room_out)
 	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
 }
 
-/* Questions take slots like attempts; they wait while the queue fills them all. */
+static size_t room_within(size_t room, size_t share, size_t taken)
+{
+	size_t left = share > taken ? share - taken : 0;
+
+	return room < left ? room : left;
+}
+
+/* A quarter of the slots, and one at least: neither dead providers nor slow endpoints shall take
+ * those of attempts. */
+static size_t quarter(const struct desk *d)
+{
+	return d->orders.in_flight_max > 4 ? d->orders.in_flight_max / 4 : 1;
+}
+
+static size_t room_for_questions(struct desk *d)
+{
+	size_t room = room_left(d);
+
+	pthread_mutex_lock(&d->lock);
+	size_t taken = d->in_hand_of[ERRAND_STATUS] + d->in_hand_of[ERRAND_RESEND] +
+		       d->in_hand_of[ERRAND_CANCEL];
+
+	pthread_mutex_unlock(&d->lock);
+	return room_within(room, quarter(d), taken);
+}
+
+static size_t room_for_hooks(struct desk *d)
+{
+	size_t room = room_left(d), share = quarter(d) < HOOKS_MAX ? quarter(d) : HOOKS_MAX;
+
+	pthread_mutex_lock(&d->lock);
+	size_t taken = d->in_hand_of[ERRAND_HOOK];
+
+	pthread_mutex_unlock(&d->lock);
+	return room_within(room, share, taken);
+}
+
+/* Before the queue, which would fill all slots. After as many as there was room for, it looks
+ * again at once. */
 static void ask(struct desk *d)
 {
 	struct ask_list asks;
-	size_t room = room_left(d);
+	size_t room = room_for_questions(d);
 	int64_t now_ms = clock_monotonic_ms();
 
-	if (now_ms < d->ask_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+	if (now_ms < d->ask_at_ms || !d->registered || in_trouble(d) || !is_claiming(d))
 		return;
-	enum rc rc = ask_take(d->db, room, &asks);
+	d->ask_at_ms = now_ms + ASK_MS;
+	if (room == 0)
+		return;
+	room = room < ASK_MAX ? room : ASK_MAX;
+	enum rc rc = ask_take(d->db, &d->id, room, &asks);
 
-	d->ask_at_ms = rc == RC_OK && asks.len == ASK_MAX ? now_ms : now_ms + ASK_MS;
-	if (rc != RC_OK)
+	if (rc != RC_OK) {
 		say_trouble(d);
-	else if (asks.len > 0)
+		return;
+	}
+	if (asks.found == room)
+		d->ask_at_ms = now_ms;
+	if (asks.len > 0)
 		hand_out(d, errands_of_asks(&asks, now_ms));
 }
 
-/* Few at a time: a slow endpoint shall not take the slots of attempts. */
 static void tell(struct desk *d)
 {
 	struct outbox_list messages;
-	size_t room = room_left(d);
+	size_t room = room_for_hooks(d);
 	int64_t now_ms = clock_monotonic_ms();
 
-	if (now_ms < d->tell_at_ms || room == 0 || in_trouble(d) || !is_claiming(d))
+	if (now_ms < d->tell_at_ms || in_trouble(d) || !is_claiming(d))
 		return;
-	enum rc rc = outbox_take(d->db, room < HOOKS_MAX ? room : HOOKS_MAX, &messages);
-
 	d->tell_at_ms = now_ms + ASK_MS;
-	if (rc != RC_OK)
+	if (room == 0)
+		return;
+	enum rc rc = outbox_take(d->db, room, &messages);
+
+	if (rc != RC_OK) {
 		say_trouble(d);
-	else if (messages.len > 0)
+		return;
+	}
+	if (messages.len == room)
+		d->tell_at_ms = now_ms;
+	if (messages.len > 0)
 		hand_out(d, errands_of_messages(&messages));
 }
 
@@ -249,15 +308,18 @@ static enum rc note_message(struct desk *d, const struct errand *e)
 	return RC_OK;
 }
 
-/* What the database refuses is left: the hold runs out, and the message is sent again under its id.
- */
-static void note_told(struct desk *d)
+/* What can't be written at all is left: the hold runs out, and the message is sent again under its
+ * id. */
+static bool note_told(struct desk *d)
 {
-	for (struct errand *e; (e = errand_pop(&d->told));) {
-		if (note_message(d, e) != RC_OK)
-			say_trouble(d);
-		errand_free(e);
+	for (struct errand *e; (e = d->told.first);) {
+		enum rc rc = note_message(d, e);
+
+		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
+			return false;
+		errand_free(errand_pop(&d->told));
 	}
+	return true;
 }
 
 /* --- settling */
@@ -286,26 +348,33 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 		 reason ? reason : "-", word->http_status, trace);
 }
 
+static bool is_refused(enum rc rc)
+{
+	return rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT;
+}
+
 /* A batch that the database refuses as such is said word by word, so that one that can't be written
- * holds up no other. */
+ * holds up no other: then without its explanation, and at last as a doubt. */
 static bool settle_alone(struct desk *d, struct errand *errand)
 {
 	enum settled verdict;
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
-	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
+	for (int less = 0; is_refused(rc) && less < 2; less++) {
 		log_error("attempt.unsettled",
 			  "provider=%s bytes=%zu: what came back can't be written down",
 			  errand->provider, errand->word.result_len);
-		if (rc == RC_INVALID && errand->word.event == ON_RESULT)
+		if (rc == RC_INVALID && errand->word.event == ON_RESULT && db_was_too_large(d->db))
 			errand_too_large(errand);
+		else if (less == 0)
+			errand->word.detail = NULL;
 		else
 			errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
-		if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT) {
-			give_up_id(d, "an attempt can't be settled at all");
-			return true; /* left to the lease that ends */
-		}
+	}
+	if (is_refused(rc)) {
+		give_up_id(d, "an attempt can't be settled at all");
+		return true; /* left to the lease that ends */
 	}
 	if (rc == RC_OK)
 		log_settled(errand, verdict);
@@ -355,12 +424,11 @@ static bool settle_some(struct desk *d)
 static bool note_kept(struct desk *d)
 {
 	for (struct errand *e; (e = d->kept.first);) {
-		const struct text *answer = &e->outcome.detail;
-		const char *reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
-		const char *words = answer->len ? answer->bytes : NULL;
-		enum rc rc = e->told ? ask_cancel_told(d->db, &e->attempt_id, words, e->next_ask_ms)
-				     : ask_keep(d->db, &e->job_id, &e->attempt_id, words, reference,
-						e->next_ask_ms);
+		const struct text *words = &e->outcome.detail;
+
+		e->kept.words = words->len ? words->bytes : NULL;
+		e->kept.reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
+		enum rc rc = ask_note(d->db, e->ask, &e->kept);
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;
@@ -378,6 +446,7 @@ static void sort_out(struct desk *d, struct errand_list *finished_list)
 			    e);
 }
 
+/* Words first: an answer's note may wait, what an attempt came to may not. */
 static void settle(struct desk *d)
 {
 	struct errand_list back = { 0 };
@@ -386,10 +455,9 @@ static void settle(struct desk *d)
 	errand_append(&back, &d->finished);
 	pthread_mutex_unlock(&d->lock);
 	sort_out(d, &back);
-	note_told(d);
-	if ((d->unsettled.len == 0 && d->kept.len == 0) || in_trouble(d))
+	if (all_noted(d) || in_trouble(d))
 		return;
-	if (note_kept(d) && (d->unsettled.len == 0 || settle_some(d)))
+	if ((d->unsettled.len == 0 || settle_some(d)) && note_kept(d) && note_told(d))
 		d->more = true;
 	else
 		say_trouble(d);
@@ -434,8 +502,9 @@ static int64_t next_due_ms(struct desk *d)
 {
 	int64_t due = d->reap_at_ms < d->renew_at_ms ? d->reap_at_ms : d->renew_at_ms;
 
-	if (d->claiming && d->ask_at_ms < due && d->in_hand < d->orders.in_flight_max)
-		due = d->ask_at_ms;
+	if (d->claiming && (d->ask_at_ms < due || d->tell_at_ms < due) &&
+	    d->in_hand < d->orders.in_flight_max)
+		due = d->ask_at_ms < d->tell_at_ms ? d->ask_at_ms : d->tell_at_ms;
 	if (d->claiming && d->look_at_ms < due && d->in_hand < d->orders.in_flight_max)
 		due = d->look_at_ms;
 	return due < d->trouble_until_ms ? d->trouble_until_ms : due;
@@ -445,7 +514,7 @@ static bool finished(struct desk *d)
 {
 	if (d->claiming || d->in_hand > 0 || d->finished.len > 0)
 		return d->closing && d->tries_left <= 0;
-	return (d->unsettled.len == 0 && d->kept.len == 0) || (d->closing && d->tries_left <= 0);
+	return all_noted(d) || (d->closing && d->tries_left <= 0);
 }
 
 /* Returns false when the desk is done. */
@@ -479,9 +548,12 @@ static bool wait_for_news(struct desk *d)
 
 static void leave(struct desk *d)
 {
+	struct errand_list back = { 0 };
+
 	pthread_mutex_lock(&d->lock);
-	errand_append(&d->unsettled, &d->finished);
+	errand_append(&back, &d->finished);
 	pthread_mutex_unlock(&d->lock);
+	sort_out(d, &back);
 	d->all_settled = d->unsettled.len == 0;
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled",
@@ -490,6 +562,7 @@ static void leave(struct desk *d)
 	else if (d->registered && poller_leave(d->db, &d->id) != RC_OK)
 		log_warning("poller.leave", "the row stays until its lease is over");
 	errand_append(&d->unsettled, &d->kept);
+	errand_append(&d->unsettled, &d->told);
 	for (struct errand *e; (e = errand_pop(&d->unsettled));)
 		errand_free(e);
 	/* Rung under the lock: once the loop sees that all is done, it closes the bell. */
@@ -508,10 +581,10 @@ static void *work(void *arg)
 		keep_lease(d);
 		settle(d);
 		reap(d);
-		if (may_claim(d, &room))
-			claim(d, room);
 		ask(d);
 		tell(d);
+		if (may_claim(d, &room))
+			claim(d, room);
 	} while (wait_for_news(d));
 	leave(d);
 	return NULL;
@@ -561,6 +634,8 @@ void desk_return(struct desk *d, struct errand_list *finished_list)
 {
 	pthread_mutex_lock(&d->lock);
 	d->in_hand -= finished_list->len;
+	for (const struct errand *e = finished_list->first; e; e = e->next)
+		d->in_hand_of[e->kind]--;
 	errand_append(&d->finished, finished_list);
 	pthread_cond_signal(&d->news);
 	pthread_mutex_unlock(&d->lock);

@@ -72,7 +72,10 @@ static void *room(size_t size)
 	return memory;
 }
 
-struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms)
+/* The database told its time somewhere within the claim. Taken for its end, the provider's
+ * Retry-After date is never met too early. */
+struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms,
+				     int64_t claim_took_ms)
 {
 	struct errand_batch *batch = room(sizeof *batch);
 	struct errand_list list = { 0 };
@@ -96,7 +99,7 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 			.input = &claim->input,
 			.traceparent = claim->traceparent,
 			.budget_ms = claim->budget_ms,
-			.claimed_us = claim->now_us,
+			.claimed_us = claim->now_us - (claim_took_ms + 1) * 1000,
 			.claimed_ms = claimed_ms,
 		};
 		errand_push(&list, errand);
@@ -125,7 +128,7 @@ struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 			.attempt_id = ask->attempt_id,
 			.number = ask->number,
 			.generation = ask->generation,
-			.tries = ask->asked,
+			.tries = ask->tries,
 			.provider = ask->provider,
 			.def = &ask->def,
 			.input = &ask->input,
@@ -223,15 +226,20 @@ static void speak(struct errand *errand, uint32_t random)
 	word->public_len = o->public_len;
 }
 
+/* The provider has heard of the cancel: done, or nothing there to cancel any more. */
+static bool heard(uint32_t status)
+{
+	return (status >= 200 && status <= 299) || status == 404 || status == 409 || status == 410;
+}
+
 static void keep_doubt(struct errand *errand, uint32_t random)
 {
 	errand->keeps = true;
-	errand->next_ask_ms = delay(errand, random, -1);
+	errand->kept.next_ms = delay(errand, random, -1);
 	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
-		errand->next_ask_ms = -1;
-	/* A whole answer, whatever it says, has heard of the cancel. */
-	errand->told = errand->kind == ERRAND_CANCEL &&
-		       (errand->outcome.http_status != 0 || errand->tries >= ASK_CANCELS_MAX);
+		errand->kept.next_ms = -1;
+	errand->kept.told = errand->kind == ERRAND_CANCEL && (heard(errand->outcome.http_status) ||
+							      errand->tries >= ASK_CANCELS_MAX);
 }
 
 static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
@@ -266,7 +274,10 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 
 	if (judge(errand, seen, &settles) != RC_OK) {
 		errand->outcome = (struct outcome){ 0 };
-		errand_doubt(errand);
+		if (errand->kind == ERRAND_SEND)
+			errand_doubt(errand);
+		else
+			keep_doubt(errand, random);
 	} else if (settles) {
 		speak(errand, random);
 	} else {
@@ -305,6 +316,7 @@ void errand_doubt(struct errand *errand)
 {
 	errand->word = word_about(errand, ON_TRACK_LOST);
 	errand->word.reason = REASON_POLLER_LOST;
+	errand->word.ask_after_ms = 0;
 	errand->word.detail =
 		"what came back could not be written down; the log of the poller says why";
 }

@@ -52,12 +52,11 @@ struct errand {
 	const char *traceparent; /* the client's, or "" */
 	const char *reference;	 /* the provider's name for the work, or NULL */
 	int64_t budget_ms;	 /* until the job's deadline, from claimed_ms on; -1: none */
-	int64_t claimed_us;	 /* the same by the database's clock; 0: not known */
-	int64_t claimed_ms;	 /* monotonic, before it was claimed or taken */
-	struct outcome outcome;	 /* owns what the word points to */
-	bool keeps; /* the answer keeps the doubt: no word, but a note and the next question */
-	int64_t next_ask_ms; /* keeps: -1 for no more questions */
-	bool told;	     /* keeps: the cancel got through, or never will */
+	int64_t claimed_us; /* the same by the database's clock, rather too early; 0: not known */
+	int64_t claimed_ms; /* monotonic, before it was claimed or taken */
+	struct outcome outcome; /* owns what the word points to */
+	bool keeps;		/* the answer settles nothing: no word, but a note of it */
+	struct ask_answer kept; /* its words and reference are set when it is noted */
 	struct word word;
 };
 
@@ -74,7 +73,8 @@ struct errand *errand_pop(struct errand_list *list);			/* NULL when empty */
 void errand_free(struct errand *errand); /* the batch too, when it is the last */
 
 /* New errands for what was claimed or taken; each owns its part from here on. */
-struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms);
+struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms,
+				     int64_t claim_took_ms);
 struct errand_list errands_of_messages(struct outbox_list *messages);
 struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms);
 

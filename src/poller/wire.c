@@ -294,6 +294,14 @@ static void send_hook(struct wire *wire, struct errand *errand)
 	}
 }
 
+/* After the claim. A question's hold is its row's time-out and this much beside it. */
+static int64_t latest_ms(const struct wire *wire, const struct errand *errand)
+{
+	return (errand->kind == ERRAND_SEND ? (int64_t)wire->orders.lease_s * 1000
+					    : ASK_HOLD_BESIDE_MS) /
+	       2;
+}
+
 static void send_request(struct wire *wire, struct errand *errand)
 {
 	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
@@ -305,8 +313,8 @@ static void send_request(struct wire *wire, struct errand *errand)
 		return_unsent(wire, errand, "the poller went down before it could be sent");
 		return;
 	}
-	if (clock_monotonic_ms() - errand->claimed_ms >= (int64_t)wire->orders.lease_s * 1000 / 2) {
-		return_unsent(wire, errand, "half of the lease had passed before it could be sent");
+	if (clock_monotonic_ms() - errand->claimed_ms >= latest_ms(wire, errand)) {
+		return_unsent(wire, errand, "half of its hold had passed before it could be sent");
 		return;
 	}
 	snprintf(key, sizeof key, "%s-%u", id_format(&errand->job_id, id), errand->generation);

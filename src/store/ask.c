@@ -5,17 +5,21 @@
 
 #include "core/flaws.h"
 #include "store/definition.h"
+#include "store/lock.h"
 #include "store/settle.h"
 #include "store/stmt.h"
 
-#define HOLD_BESIDE_MS 5000 /* over the row's own time-out: until another poller may ask */
 #define OVERDUE_MAX 256
 
-struct taking {
-	size_t max;
-	struct ask_list *asks;
-	struct id stopped[ASK_MAX]; /* jobs whose attempt nobody asks about any more */
-	size_t stopped_len;
+struct turn {
+	struct id job_id;
+	struct id attempt_id;
+};
+
+struct asking {
+	struct turn turn;
+	const struct id *poller_id;
+	struct ask ask; /* .kind ASK_KIND__MAX: there is none */
 };
 
 void ask_release(struct ask *ask)
@@ -34,9 +38,9 @@ void ask_list_free(struct ask_list *asks)
 	*asks = (struct ask_list){ 0 };
 }
 
-static enum rc lock_due(struct db *db, size_t max, struct id *ids, size_t *len_out)
+static enum rc find_due(struct db *db, size_t max, struct turn *turns, size_t *len_out)
 {
-	struct stmt *st = db_stmt(db, SQL_ASK_LOCK);
+	struct stmt *st = db_stmt(db, SQL_ASK_FIND);
 
 	*len_out = 0;
 	bind_u64(st, max);
@@ -44,51 +48,83 @@ static enum rc lock_due(struct db *db, size_t max, struct id *ids, size_t *len_o
 
 	while (rc == RC_OK && *len_out < max) {
 		rc = stmt_fetch(st);
-		if (rc == RC_OK)
-			(void)col_id(st, &ids[(*len_out)++]);
+		if (rc != RC_OK)
+			break;
+		(void)col_id(st, &turns[*len_out].attempt_id);
+		(void)col_id(st, &turns[(*len_out)++].job_id);
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-/* Which question there is for it. ASK_KIND__MAX: none. */
-static enum ask_kind kind_of(const struct ask *ask, bool same_row, bool cancel_due)
+/* What the rows say of an attempt whose turn it is. */
+struct due {
+	enum attempt_state state;
+	uint32_t cancel_due; /* 0: none; else 1 and the tries so far */
+	uint64_t version_read;
+	bool same_row; /* the provider's row is the one the request was built from */
+	bool has_row;
+};
+
+/* The work may be asked for again only while this attempt holds the job: after a cancel, a release
+ * or a result it would be work that nobody wants. */
+static bool may_resend(const struct ask *ask, const struct due *due, const struct locked_job *job)
 {
-	if (cancel_due && ask->def.has_cancel &&
-	    (!provider_def_needs_reference(ask->def.cancel_url) || ask->reference.bytes))
-		return ASK_CANCEL;
-	if (ask->budget_ms == 0 || !ask->in_play)
-		return ASK_KIND__MAX;
-	if (ask->def.has_status &&
-	    (!provider_def_needs_reference(ask->def.status_url) || ask->reference.bytes))
-		return ASK_STATUS;
-	return ask->def.key_honoured && same_row && ask->asked <= ASK_RESENDS_MAX ? ASK_RESEND
-										  : ASK_KIND__MAX;
+	bool holds = (job->state == JOB_RUNNING || job->state == JOB_UNKNOWN) &&
+		     !job->has_completed_by && !job->purged && job->version == due->version_read;
+
+	return holds && due->state == ATTEMPT_UNKNOWN && due->cancel_due == 0 && due->same_row &&
+	       ask->def.key_honoured && ask->asked <= ASK_RESENDS_MAX;
 }
 
-/* RC_NOT_FOUND: there is nobody to ask. */
-static enum rc read_ask(struct db *db, const struct id *attempt_id, struct ask *ask)
+static bool can_name(const struct ask *ask, const char *url)
+{
+	return !provider_def_needs_reference(url) || ask->reference.bytes;
+}
+
+/* Which question there is for it. ASK_KIND__MAX: none. */
+static enum ask_kind kind_of(const struct ask *ask, const struct due *due,
+			     const struct locked_job *job)
+{
+	if (!due->has_row)
+		return ASK_KIND__MAX;
+	if (due->cancel_due > 0 && ask->def.has_cancel && can_name(ask, ask->def.cancel_url))
+		return ASK_CANCEL;
+	if (job->deadline_left_us <= 0 || !ask->in_play)
+		return ASK_KIND__MAX;
+	if (ask->def.has_status && can_name(ask, ask->def.status_url))
+		return ASK_STATUS;
+	return may_resend(ask, due, job) ? ASK_RESEND : ASK_KIND__MAX;
+}
+
+static int64_t budget_of(const struct ask *ask, const struct locked_job *job)
+{
+	if (ask->kind == ASK_CANCEL || job->deadline_left_us == INT64_MAX)
+		return -1;
+	return job->deadline_left_us / 1000;
+}
+
+/* RC_NOT_FOUND: it isn't due any more. */
+static enum rc read_due(struct db *db, const struct locked_job *job, struct ask *ask,
+			struct due *due)
 {
 	struct stmt *st = db_stmt(db, SQL_ASK_READ);
 	struct blob definition = { 0 };
+	char state[32];
 
-	*ask = (struct ask){ .attempt_id = *attempt_id };
-	bind_id(st, attempt_id);
+	bind_id(st, &ask->attempt_id);
 	enum rc rc = stmt_run(st);
 
 	if (rc == RC_OK)
 		rc = stmt_fetch(st);
 	if (rc != RC_OK)
 		return rc;
-	char state[32];
-	enum attempt_state at = ATTEMPT_STATE__MAX;
-
-	(void)attempt_state_parse(state, col_bytes(st, state, sizeof state), &at);
-	ask->in_play = at != ATTEMPT_STATE__MAX && attempt_in_play(at);
-	bool cancel_due = col_u64(st) != 0;
-
-	(void)col_id(st, &ask->job_id);
+	*due = (struct due){ .state = ATTEMPT_STATE__MAX };
+	(void)attempt_state_parse(state, col_bytes(st, state, sizeof state), &due->state);
+	ask->in_play = due->state != ATTEMPT_STATE__MAX && attempt_in_play(due->state);
+	due->cancel_due = (uint32_t)col_u64(st);
+	due->version_read = col_u64(st);
 	ask->number = (uint32_t)col_u64(st);
 	col_name(st, ask->provider, sizeof ask->provider);
 	uint64_t built_from = col_u64(st);
@@ -98,20 +134,20 @@ static enum rc read_ask(struct db *db, const struct id *attempt_id, struct ask *
 
 	ask->asked = (uint32_t)col_u64(st) + 1;
 	col_name(st, ask->traceparent, sizeof ask->traceparent);
-	int64_t left_us = col_i64(st, INT64_MAX);
-	bool same_row = col_u64(st) == built_from;
-
+	due->same_row = col_u64(st) == built_from;
 	ok = ok && col_blob(st, &definition);
 	stmt_done(st);
-	ask->budget_ms = left_us == INT64_MAX ? -1 : left_us > 0 ? left_us / 1000 : 0;
-	rc = ok ? RC_NOT_FOUND : RC_FAULT;
+	rc = ok ? RC_OK : RC_FAULT;
 	if (ok && definition.bytes)
 		rc = definition_read(&definition, &ask->def);
+	due->has_row = rc == RC_OK && definition.bytes;
 	free(definition.bytes);
-	if (rc == RC_INVALID)
-		rc = RC_NOT_FOUND;
-	ask->kind = rc == RC_OK ? kind_of(ask, same_row, cancel_due) : ASK_KIND__MAX;
-	return rc == RC_OK && ask->kind == ASK_KIND__MAX ? RC_NOT_FOUND : rc;
+	if (rc != RC_OK && rc != RC_INVALID)
+		return rc;
+	ask->kind = kind_of(ask, due, job);
+	ask->tries = ask->kind == ASK_CANCEL ? due->cancel_due : ask->asked;
+	ask->budget_ms = budget_of(ask, job);
+	return RC_OK;
 }
 
 static enum rc read_input(struct db *db, struct ask *ask)
@@ -125,121 +161,153 @@ static enum rc read_input(struct db *db, struct ask *ask)
 		rc = stmt_fetch(st);
 	if (rc != RC_OK)
 		return rc;
-	if (!col_blob(st, &ask->input))
-		rc = RC_FAULT;
+	bool ok = col_blob(st, &ask->input) && ask->input.bytes;
+
 	stmt_done(st);
-	return rc == RC_OK && !ask->input.bytes ? RC_NOT_FOUND : rc; /* purged since */
+	return ok ? RC_OK : RC_FAULT;
 }
 
-static enum rc stop(struct db *db, const struct id *attempt_id, const char *answer)
+/* The job's advice changes with it: from now on it needs a person. */
+static enum rc stop(struct db *db, const struct ask *ask)
 {
 	struct stmt *st = db_stmt(db, SQL_ASK_STOP);
 
-	bind_str(st, answer);
-	bind_id(st, attempt_id);
+	bind_id(st, &ask->attempt_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_JOB_TOUCH);
+	bind_id(st, &ask->job_id);
 	return stmt_run(st);
 }
 
-static enum rc begin(struct db *db, const struct ask *ask)
+/* A resend is under its poller's lease, like the first sending: while that may be on its way,
+ * nobody frees the job for another attempt. RC_NOT_FOUND: the answer to an earlier question has
+ * put it off since it was read. */
+static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel_due)
 {
+	const struct ask *ask = &asking->ask;
 	struct stmt *st = db_stmt(db, SQL_ASK_BEGIN);
 
-	bind_u64(st, ((uint64_t)ask->def.timeout_ms + HOLD_BESIDE_MS) * 1000);
+	bind_u64(st, cancel_due);
+	if (ask->kind == ASK_RESEND)
+		bind_id(st, asking->poller_id);
+	else
+		bind_null(st);
+	bind_u64(st, ((uint64_t)ask->def.timeout_ms + ASK_HOLD_BESIDE_MS) * 1000);
 	bind_id(st, &ask->attempt_id);
-	return stmt_run(st);
+	enum rc rc = stmt_run(st);
+
+	return rc == RC_OK && stmt_changed(st) != 1 ? RC_NOT_FOUND : rc;
 }
 
-static enum rc take_one(struct db *db, const struct id *attempt_id, struct taking *taking)
+/* The job's row is locked first, as by all who move it: what is decided here holds until the
+ * question is on record. */
+static enum rc take_one(struct db *db, void *arg)
 {
-	struct ask *ask = &taking->asks->list[taking->asks->len];
-	enum rc rc = read_ask(db, attempt_id, ask);
+	struct asking *asking = arg;
+	struct ask *ask = &asking->ask;
+	struct locked_job job;
+	struct due due;
 
-	if (rc == RC_OK && ask->kind == ASK_RESEND)
-		rc = read_input(db, ask);
+	ask_release(ask); /* of an earlier round */
+	*ask = (struct ask){ .kind = ASK_KIND__MAX,
+			     .job_id = asking->turn.job_id,
+			     .attempt_id = asking->turn.attempt_id };
+	enum rc rc = lock_job(db, &asking->turn.job_id, &job);
+
 	if (rc == RC_OK)
-		rc = begin(db, ask);
-	if (rc == RC_OK) {
-		taking->asks->len++;
-		return RC_OK;
-	}
-	if (rc == RC_NOT_FOUND) {
-		taking->stopped[taking->stopped_len++] = ask->job_id;
-		rc = stop(db, attempt_id, NULL);
-	}
-	ask_release(ask);
-	return rc;
+		rc = read_due(db, &job, ask, &due);
+	if (rc != RC_OK)
+		return rc;
+	if (ask->kind == ASK_KIND__MAX)
+		return stop(db, ask);
+	if (ask->kind == ASK_RESEND)
+		rc = read_input(db, ask);
+	return rc == RC_OK ? begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0)
+			   : rc;
 }
 
-static enum rc take(struct db *db, void *arg)
+enum rc ask_take(struct db *db, const struct id *poller_id, size_t max, struct ask_list *asks_out)
 {
-	struct taking *taking = arg;
-	struct id ids[ASK_MAX];
+	struct turn turns[ASK_MAX];
 	size_t len;
-	enum rc rc = lock_due(db, taking->max, ids, &len);
+	enum rc rc = find_due(db, max < ASK_MAX ? max : ASK_MAX, turns, &len);
 
-	for (size_t i = 0; i < taking->asks->len; i++) /* of an earlier round */
-		ask_release(&taking->asks->list[i]);
-	taking->asks->len = 0;
-	taking->stopped_len = 0;
-	for (size_t i = 0; rc == RC_OK && i < len; i++)
-		rc = take_one(db, &ids[i], taking);
-	return rc;
-}
-
-/* The job's advice has changed: from now on it needs a person. By itself, because a job's row is
- * locked before its attempts, and an attempt's was locked here first. */
-static enum rc show_stop(struct db *db, const struct id *job_id)
-{
-	struct stmt *st = db_stmt(db, SQL_JOB_TOUCH);
-
-	bind_id(st, job_id);
-	return stmt_run(st);
-}
-
-enum rc ask_take(struct db *db, size_t max, struct ask_list *asks_out)
-{
-	struct taking taking = { .max = max < ASK_MAX ? max : ASK_MAX, .asks = asks_out };
-
-	*asks_out = (struct ask_list){ .list = calloc(ASK_MAX, sizeof *asks_out->list) };
+	*asks_out = (struct ask_list){ .found = rc == RC_OK ? len : 0 };
+	if (rc != RC_OK || len == 0)
+		return rc;
+	asks_out->list = calloc(len, sizeof *asks_out->list);
 	if (!asks_out->list)
 		return RC_FAULT;
-	enum rc rc = db_transact(db, take, &taking);
+	for (size_t i = 0; i < len; i++) {
+		struct asking asking = { .turn = turns[i], .poller_id = poller_id };
 
-	for (size_t i = 0; rc == RC_OK && i < taking.stopped_len; i++)
-		if (show_stop(db, &taking.stopped[i]) != RC_OK)
-			break; /* an ETag that stays behind, until the next change */
-
-	if (rc != RC_OK || asks_out->len == 0)
-		ask_list_free(asks_out);
-	return rc;
+		rc = db_transact(db, take_one, &asking);
+		if (rc == RC_OK && asking.ask.kind != ASK_KIND__MAX)
+			asks_out->list[asks_out->len++] = asking.ask;
+		else
+			ask_release(&asking.ask);
+		if (rc != RC_OK && rc != RC_NOT_FOUND)
+			break;
+	}
+	if (asks_out->len > 0) /* these are ours; the trouble comes again, if it stays */
+		return RC_OK;
+	ask_list_free(asks_out);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc ask_keep(struct db *db, const struct id *job_id, const struct id *attempt_id,
-		 const char *answer, const char *reference, int64_t next_ms)
+struct keeping {
+	const struct ask *ask;
+	const struct ask_answer *answer;
+};
+
+static enum rc keep(struct db *db, void *arg)
 {
-	if (next_ms < 0) {
-		enum rc rc = stop(db, attempt_id, answer);
+	const struct keeping *keeping = arg;
+	const struct ask *ask = keeping->ask;
+	const struct ask_answer *answer = keeping->answer;
+	struct stmt *st;
+	enum rc rc = RC_OK;
 
-		return rc == RC_OK ? show_stop(db, job_id) : rc;
+	if (answer->next_ms < 0) {
+		st = db_stmt(db, SQL_JOB_TOUCH);
+		bind_id(st, &ask->job_id);
+		rc = stmt_run(st);
 	}
-	struct stmt *st = db_stmt(db, SQL_ASK_KEEP);
-
-	bind_str(st, answer);
-	bind_str(st, reference);
-	bind_u64(st, (uint64_t)next_ms * 1000);
-	bind_id(st, attempt_id);
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_ASK_KEEP);
+	bind_str(st, answer->words);
+	bind_str(st, answer->reference);
+	bind_u64(st, ask->kind == ASK_CANCEL);
+	if (answer->next_ms < 0)
+		bind_null(st);
+	else
+		bind_u64(st, (uint64_t)answer->next_ms * 1000);
+	bind_id(st, &ask->attempt_id);
+	bind_u64(st, ask->asked);
 	return stmt_run(st);
 }
 
-enum rc ask_cancel_told(struct db *db, const struct id *attempt_id, const char *answer,
-			int64_t next_ms)
+static enum rc cancel_told(struct db *db, void *arg)
 {
+	const struct keeping *keeping = arg;
 	struct stmt *st = db_stmt(db, SQL_ASK_CANCEL_TOLD);
 
-	bind_str(st, answer);
-	bind_u64(st, (uint64_t)next_ms * 1000);
-	bind_id(st, attempt_id);
+	bind_str(st, keeping->answer->words);
+	bind_u64(st, (uint64_t)keeping->answer->next_ms * 1000);
+	bind_id(st, &keeping->ask->attempt_id);
+	bind_u64(st, keeping->ask->asked);
 	return stmt_run(st);
+}
+
+enum rc ask_note(struct db *db, const struct ask *ask, const struct ask_answer *answer)
+{
+	struct keeping keeping = { ask, answer };
+
+	return db_transact(db, answer->told ? cancel_told : keep, &keeping);
 }
 
 enum rc ask_overdue(struct db *db, size_t *overdue_out)
@@ -260,7 +328,7 @@ enum rc ask_overdue(struct db *db, size_t *overdue_out)
 			.by = BY_POLLER,
 			.reason = REASON_TIMEOUT,
 			.phase = PHASE_ANSWER_BEGUN,
-			.ask_after_ms = -1,
+			.ask_after_ms = 0,
 			.detail = "the provider took the work and did not answer by its deadline"
 		};
 		(void)col_id(st, &words[len].attempt_id);

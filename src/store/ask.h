@@ -14,8 +14,9 @@
 #include "store/db.h"
 
 #define ASK_MAX 64
-#define ASK_RESENDS_MAX 20 /* the same request under the same key; then it stops */
-#define ASK_CANCELS_MAX 20 /* a cancel that doesn't get through */
+#define ASK_RESENDS_MAX 20	/* the same request under the same key; then it stops */
+#define ASK_CANCELS_MAX 20	/* a cancel that doesn't get through */
+#define ASK_HOLD_BESIDE_MS 5000 /* over the row's time-out: until another poller may ask */
 
 enum ask_kind {
 	ASK_STATUS, /* the row's status query */
@@ -31,7 +32,8 @@ struct ask {
 	struct id attempt_id;
 	uint32_t number;
 	uint32_t generation;
-	uint32_t asked; /* this one included */
+	uint32_t asked; /* this one included; an answer is noted only while it is the last */
+	uint32_t tries; /* of this kind, this one included; for the back-off */
 	bool in_play;	/* the attempt may still win */
 	char provider[NAME_MAX_LEN + 1];
 	struct provider_def def;
@@ -44,24 +46,30 @@ struct ask {
 struct ask_list {
 	struct ask *list;
 	size_t len;
+	size_t found; /* that were due, these included */
 };
 void ask_release(struct ask *ask);
 void ask_list_free(struct ask_list *asks);
 
-/* Up to `max` (at most ASK_MAX) questions that are due. An attempt that nobody can ask about (its
- * provider is gone, can't be asked, or has another row than the request was built from; the job's
- * deadline has passed) is asked about no more. */
-MUST_CHECK enum rc ask_take(struct db *db, size_t max, struct ask_list *asks_out);
+/* Up to `max` (at most ASK_MAX) questions that are due, each taken in a transaction of its own. An
+ * attempt that nobody can ask about (its provider is gone or can't be asked; the job's deadline has
+ * passed) is asked about no more. The same request goes out again only while the attempt is unknown
+ * and holds its job, to the row it was built from; meanwhile it is under the lease of `poller_id`.
+ */
+MUST_CHECK enum rc ask_take(struct db *db, const struct id *poller_id, size_t max,
+			    struct ask_list *asks_out);
 
-/* The answer keeps the doubt. `answer` is at most 1,000 bytes; reference NULL: as it was. next_ms
- * -1: no more questions. */
-MUST_CHECK enum rc ask_keep(struct db *db, const struct id *job_id, const struct id *attempt_id,
-			    const char *answer, const char *reference, int64_t next_ms);
+/* An answer that settles nothing. */
+struct ask_answer {
+	const char *words;     /* at most 1,000 bytes, or NULL */
+	const char *reference; /* NULL: as it was */
+	int64_t next_ms;       /* until the next question; -1: there is none */
+	bool told;	       /* ASK_CANCEL: it got through, or never will */
+};
 
-/* The provider was told of the cancel, or can't be told. What is still in doubt is asked about
- * again after next_ms. */
-MUST_CHECK enum rc ask_cancel_told(struct db *db, const struct id *attempt_id, const char *answer,
-				   int64_t next_ms);
+/* Notes it, unless another question has been asked since. A cancel that came due meanwhile is next
+ * at once. */
+MUST_CHECK enum rc ask_note(struct db *db, const struct ask *ask, const struct ask_answer *answer);
 
 /* Acknowledged work whose deadline has passed becomes unknown. */
 MUST_CHECK enum rc ask_overdue(struct db *db, size_t *overdue_out);

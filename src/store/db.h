@@ -7,6 +7,7 @@
 #ifndef STORE_DB_H
 #define STORE_DB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/rc.h"
@@ -36,6 +37,9 @@ MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, voi
 
 /* The last error in words, for people; never NULL. */
 const char *db_error(const struct db *db);
+
+/* The last RC_INVALID was a value larger than the server's packets. */
+bool db_was_too_large(const struct db *db);
 
 /* "MariaDB 10.11.19 by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part
  * only. */

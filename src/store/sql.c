@@ -221,7 +221,8 @@ static const struct {
 	    "WHERE id IN ({, |?}) AND state IN ('succeeded','failed','cancelled') AND purged_at IS "
 	    "NULL"),
 	ROW(SQL_PURGE_ATTEMPT_TEXTS,
-	    "UPDATE attempts SET detail = NULL, note = NULL WHERE job_id IN ({, |?})"),
+	    "UPDATE attempts SET detail = NULL, note = NULL, last_answer = NULL, reference = NULL "
+	    "WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_RACES, "DELETE FROM races WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_ATTEMPTS, "DELETE FROM attempts WHERE job_id IN ({, |?})"),
 	ROW(SQL_PURGE_ROWS, "DELETE j FROM jobs j " BY_ID "WHERE j.id IN ({, |?}) AND j.state IN "
@@ -238,9 +239,8 @@ static const struct {
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
-	    "= ?, overdue_at = NOW(6) + "
-	    "INTERVAL ? MICROSECOND, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND, claimed_by = "
-	    "NULL WHERE id = ? "
+	    "= ?, overdue_at = NOW(6) + INTERVAL ? MICROSECOND, next_ask_at = IF(cancel_due > 0, "
+	    "NOW(6), NOW(6) + INTERVAL ? MICROSECOND), claimed_by = NULL WHERE id = ? "
 	    "AND state = 'starting'"),
 	ROW(SQL_ATTEMPT_SUCCEED,
 	    ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
@@ -255,7 +255,8 @@ static const struct {
 	ROW(SQL_ATTEMPT_LOSE_TRACK,
 	    "UPDATE attempts " BY_ID
 	    "SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
-	    "detail = ?, next_ask_at = COALESCE(NOW(6) + INTERVAL ? MICROSECOND, next_ask_at), "
+	    "detail = ?, next_ask_at = IF(cancel_due > 0, NOW(6), COALESCE(NOW(6) + INTERVAL ? "
+	    "MICROSECOND, next_ask_at)), "
 	    "overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
 	ROW(SQL_ATTEMPT_RELEASE,
@@ -284,37 +285,37 @@ static const struct {
 
 	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
 			      "overdue_at LIMIT 256"),
-	ROW(SQL_ASK_LOCK,
-	    "SELECT id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ? "
-	    "FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_ASK_FIND, "SELECT id, job_id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY "
+			  "next_ask_at LIMIT ?"),
 	ROW(SQL_ASK_READ,
-	    "SELECT a.state, a.cancel_due, a.job_id, a.number, a.provider, a.provider_version, "
-	    "a.generation, a.reference, a.asked, j.traceparent, "
-	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), p.version, p.definition FROM "
-	    "attempts a JOIN jobs j "
-	    "ON j.id = a.job_id LEFT JOIN providers p ON p.name = a.provider WHERE a.id = ?"),
+	    "SELECT a.state, a.cancel_due, a.version_read, a.number, a.provider, "
+	    "a.provider_version, a.generation, a.reference, a.asked, j.traceparent, p.version, "
+	    "p.definition FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
+	    "providers p ON p.name = a.provider WHERE a.id = ? AND a.next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
 	ROW(SQL_ASK_BEGIN,
 	    "UPDATE attempts " BY_ID
-	    "SET asked = asked + 1, next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ?"),
+	    "SET asked = asked + 1, cancel_due = ?, claimed_by = ?, next_ask_at = NOW(6) + "
+	    "INTERVAL ? MICROSECOND WHERE id = ? AND next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_STOP,
-	    "UPDATE attempts " BY_ID
-	    "SET next_ask_at = NULL, cancel_due = 0, last_answer = COALESCE(?, last_answer) "
-	    "WHERE id = ?"),
+	    "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, claimed_by = NULL "
+	    "WHERE id = ? AND next_ask_at <= NOW(6)"),
 	/* The cancel is told, or can't be: what is still in doubt is asked about again. */
 	ROW(SQL_ASK_CANCEL_TOLD,
 	    "UPDATE attempts " BY_ID "SET cancel_due = 0, last_answer = ?, next_ask_at = IF(state "
 	    "IN ('running','unknown','released'), "
-	    "NOW(6) + INTERVAL ? MICROSECOND, NULL) WHERE id = ?"),
+	    "NOW(6) + INTERVAL ? MICROSECOND, NULL) WHERE id = ? AND asked = ?"),
 	/* A cancelled job changes no attempt; their providers are told. One that is being sent is
 	   told when it is known to be out. */
-	ROW(SQL_ASK_CANCEL_JOB, "UPDATE attempts SET cancel_due = 1, next_ask_at = IF(state = "
-				"'starting', next_ask_at, NOW(6)) WHERE job_id = ? "
+	ROW(SQL_ASK_CANCEL_JOB, "UPDATE attempts FORCE INDEX (job_number) SET cancel_due = 1, "
+				"next_ask_at = IF(state = 'starting' OR claimed_by IS NOT NULL, "
+				"next_ask_at, NOW(6)) WHERE job_id = ? "
 				"AND state IN ('starting','running','unknown','released')"),
+	/* A cancel that came due meanwhile waits for no other question. */
 	ROW(SQL_ASK_KEEP, "UPDATE attempts " BY_ID "SET last_answer = ?, reference = COALESCE(?, "
-			  "reference), next_ask_at = NOW(6) + INTERVAL ? "
-			  "MICROSECOND WHERE id = ? AND (cancel_due = 1 OR state IN "
-			  "('running','unknown','released'))"),
+			  "reference), claimed_by = NULL, next_ask_at = IF(cancel_due > 0 AND NOT "
+			  "?, NOW(6), NOW(6) + INTERVAL ? MICROSECOND) WHERE id = ? AND asked = ? "
+			  "AND (cancel_due > 0 OR state IN ('running','unknown','released'))"),
 
 	ROW(SQL_ATTEMPT_LIST_LISTED,
 	    "SELECT " ATTEMPT_COLUMNS " FROM attempts a FORCE INDEX (listed) WHERE a.id < ? "
@@ -344,8 +345,8 @@ static const struct {
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT "
 	    "COUNT(*) FROM attempts g "
 	    "WHERE g.job_id = j.id AND g.provider = j.next_provider AND g.state = 'failed' AND "
-	    "g.http_status IS NOT NULL "
-	    "AND g.reason <> 'operator')), IF(j.attempt_count = 0, 0, (SELECT COUNT(*) FROM "
+	    "g.reason NOT IN ('never_sent','template','operator'))), IF(j.attempt_count = 0, 0, "
+	    "(SELECT COUNT(*) FROM "
 	    "attempts n WHERE "
 	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6) FROM jobs j " BY_ID "WHERE "
 	    "j.id IN ({, |?}) AND j.state = 'queued' "
@@ -375,10 +376,13 @@ static const struct {
 	    "NULL, updated_at = NOW(6) "
 	    "WHERE id = ? AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM providers p WHERE "
 	    "p.name = jobs.next_provider)"),
-	ROW(SQL_QUEUE_DUE, "SELECT 1 FROM jobs j JOIN providers p ON p.name = j.next_provider AND "
-			   "p.enabled = 1 WHERE j.state = 'queued' "
-			   "AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR j.gives_up_at "
-			   "> NOW(6)) LIMIT 1"),
+	/* Jobs, questions and messages. */
+	ROW(SQL_QUEUE_DUE,
+	    "SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM jobs j JOIN providers p ON p.name = "
+	    "j.next_provider AND p.enabled = 1 WHERE j.state = 'queued' AND j.run_after <= NOW(6) "
+	    "AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6))) OR EXISTS (SELECT 1 FROM "
+	    "attempts a WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT 1 FROM outbox o WHERE "
+	    "o.next_at <= NOW(6))"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),

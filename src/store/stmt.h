@@ -72,8 +72,6 @@ void db_rollback(struct db *db);
 MUST_CHECK enum rc db_execute(struct db *db,
 			      const char *text); /* without values, without a result: DDL */
 unsigned int db_errno(const struct db *db);
-bool db_was_too_large(
-	const struct db *db); /* the last RC_INVALID: a value larger than the server's packets */
 
 /* Before round `round` (from 1) of something that was undone. */
 void db_pause(int round);

@@ -76,6 +76,15 @@ static void failed_is_a_definite_failure_and_is_not_repeated(void **state)
 	assert_non_null(strstr(fake.word_detail, "no ink"));
 }
 
+static void an_empty_body_says_nothing_and_the_doubt_stays(void **state)
+{
+	(void)state;
+	fake.write_calls = 0;
+	assert_int_equal(call(url(new_key), ""), 200);
+	assert_string_equal(answer_body(), "{\"accepted\":false,\"reason\":\"the body is empty\"}");
+	assert_int_equal(fake.write_calls, 0);
+}
+
 static void the_providers_own_body_is_read_by_its_row(void **state)
 {
 	(void)state;
@@ -156,6 +165,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(our_own_form_is_the_result_itself, setup, teardown),
 		cmocka_unit_test_setup_teardown(failed_is_a_definite_failure_and_is_not_repeated,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_body_says_nothing_and_the_doubt_stays,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(the_providers_own_body_is_read_by_its_row, setup,
 						teardown),

@@ -142,6 +142,8 @@ static const struct {
 	{ "{" URL ", \"headers\": {\"X-Ref\": \"{{secret}}\"}}", "/headers/X-Ref" },
 	{ "{" URL ", \"idempotency\": {\"header\": \"Authorization\"}}", "/idempotency/header" },
 	{ "{" URL ", \"cancel\": {}}", "/cancel/url" },
+	{ "{" URL ", \"cancel\": {\"url\": \"http://x/{{job.id}}\"}}", "/cancel/url" },
+	{ "{" URL ", \"cancel\": {\"url\": \"http://x/{{attempt.id}}/{{key}}\"}}", "/cancel/url" },
 	{ "{" URL ", \"Url\": \"http://x/\"}", "/Url" },
 	{ "{" URL ", \"a/b~\": 1}", "/a~1b~0" },
 	{ "{" URL ", \"\": 1}", "" },

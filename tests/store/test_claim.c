@@ -278,6 +278,8 @@ static void the_generation_counts_answered_failures_and_the_tries_all(void **sta
 		"state = 'released', http_status = 504, reason = 'gateway'",
 		"state = 'cancelled', http_status = 504, reason = 'gateway'",
 		"state = 'failed', http_status = 429, reason = 'retry_later'", /* counts */
+		"state = 'failed', reason = 'provider_failed'", /* counts: called back */
+		"state = 'failed', reason = 'template'",
 		"state = 'failed', http_status = 400, reason = 'refused', provider = 'other'",
 	};
 	struct id job = job_new((struct a_job){ .count = ROWS(past), .allowed = 99 });
@@ -287,10 +289,10 @@ static void the_generation_counts_answered_failures_and_the_tries_all(void **sta
 		attempt_new((struct an_attempt){
 			.job = &job, .number = i + 1, .state = ATTEMPT_FAILED, .more = past[i] });
 	assert_int_equal(take_once(1), 1);
-	assert_int_equal(taken.claims[0].generation, 2);
-	assert_int_equal(taken.claims[0].tries_here, 7);
-	assert_int_equal(taken.claims[0].number, 8);
-	assert_int_equal(raw_number("SELECT generation FROM attempts WHERE state = 'starting'"), 2);
+	assert_int_equal(taken.claims[0].generation, 3);
+	assert_int_equal(taken.claims[0].tries_here, 9);
+	assert_int_equal(taken.claims[0].number, 10);
+	assert_int_equal(raw_number("SELECT generation FROM attempts WHERE state = 'starting'"), 3);
 }
 
 static void f06_one_of_a_small_owner_is_in_the_first_claim(void **state)

@@ -137,7 +137,7 @@ static void sessions_are_read_committed_strict_utc_and_wait_two_seconds(void **s
 
 static void b06_what_a_column_cannot_hold_is_refused_and_not_cut(void **state)
 {
-	char long_owner[257], long_name[66];
+	char long_owner[257] = "", long_name[66];
 	struct caller caller = caller_named(memset(long_owner, 'o', 256));
 	struct intent intent = intent_of("press", "{}");
 	struct idempotency_key key = key_of(KEY);

@@ -1,0 +1,273 @@
+/* test_ask.c: what a provider is asked about an attempt in doubt, and when not. */
+#include "testdb.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "store/ask.h"
+
+#define KEYS "{\"url\":\"http://localhost/\",\"idempotency\":{\"honoured\":true}}"
+#define STATUS                                                                                     \
+	"{\"url\":\"http://localhost/\",\"status\":{\"url\":\"http://localhost/s\",\"state\":"     \
+	"\"/s\",\"map\":{\"d\":\"succeeded\"},\"result\":\"/r\"},\"cancel\":{\"url\":"             \
+	"\"http://localhost/c\"}}"
+#define DUE "next_ask_at = NOW(6) - INTERVAL 1 SECOND"
+
+static struct id poller;
+
+static void provider_is(const char *definition)
+{
+	raw_run(here.raw, "UPDATE providers SET definition = '%s'", definition);
+	poller = poller_new();
+}
+
+static struct id in_doubt(struct id *job_out)
+{
+	*job_out = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = 1 });
+	return attempt_new(
+		(struct an_attempt){ .job = job_out, .state = ATTEMPT_UNKNOWN, .more = DUE });
+}
+
+/* ASK_KIND__MAX: nothing is asked. More than one question fails. */
+static enum ask_kind taken(struct ask *ask_out)
+{
+	struct ask_list asks;
+	enum ask_kind kind = ASK_KIND__MAX;
+
+	*ask_out = (struct ask){ .kind = ASK_KIND__MAX };
+	assert_int_equal(ask_take(here.db, &poller, ASK_MAX, &asks), RC_OK);
+	assert_true(asks.len <= 1);
+	if (asks.len == 1) {
+		*ask_out = asks.list[0];
+		kind = ask_out->kind;
+		ask_out->def = (struct provider_def){ 0 };
+		provider_def_release(&asks.list[0].def);
+		ask_out->reference = (struct blob){ 0 };
+		ask_out->input = (struct blob){ 0 };
+		free(asks.list[0].reference.bytes);
+		free(asks.list[0].input.bytes);
+		asks.len = 0;
+	}
+	ask_list_free(&asks);
+	return kind;
+}
+
+static void note(const struct ask *ask, const char *words, int64_t next_ms)
+{
+	struct ask_answer answer = { .words = words, .next_ms = next_ms };
+
+	assert_int_equal(ask_note(here.db, ask, &answer), RC_OK);
+}
+
+static enum changed tell(const struct id *attempt, enum attempt_event event)
+{
+	struct word word = word_of(attempt, event);
+	struct job job;
+
+	word.reason = REASON_OPERATOR;
+	enum changed changed = settle_by_operator(here.db, &word, NULL, &job);
+
+	job_release(&job);
+	return changed;
+}
+
+static void the_same_request_goes_out_again_only_while_its_attempt_holds_the_job(void **state)
+{
+	static const struct {
+		const char *jobs, *attempts, *providers;
+		enum ask_kind kind;
+	} rows[] = {
+		{ "id = id", "id = id", "name = name", ASK_RESEND },
+		{ "state = 'running'", "id = id", "name = name", ASK_RESEND },
+		{ "id = id", "asked = 19", "name = name", ASK_RESEND },
+		{ "id = id", "asked = 20", "name = name", ASK_KIND__MAX },
+		{ "id = id", "cancel_due = 1", "name = name", ASK_KIND__MAX },
+		{ "id = id", "state = 'released'", "name = name", ASK_KIND__MAX },
+		{ "id = id", "state = 'failed'", "name = name", ASK_KIND__MAX },
+		{ "id = id", "id = id", "version = 2", ASK_KIND__MAX },
+		{ "version = 1", "id = id", "name = name", ASK_KIND__MAX },
+		{ "state = 'cancelled', version = 1", "id = id", "name = name", ASK_KIND__MAX },
+		{ "state = 'queued'", "id = id", "name = name", ASK_KIND__MAX },
+		{ "state = 'failed'", "id = id", "name = name", ASK_KIND__MAX },
+		{ "state = 'succeeded', completed_by = REPEAT('w', 16)", "id = id", "name = name",
+		  ASK_KIND__MAX },
+		{ "deadline_at = NOW(6) - INTERVAL 1 SECOND", "id = id", "name = name",
+		  ASK_KIND__MAX },
+	};
+
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct id job, attempt;
+		struct ask ask;
+
+		testdb_empty(state);
+		provider_is(KEYS);
+		attempt = in_doubt(&job);
+		raw_run(here.raw, "UPDATE jobs SET %s", rows[i].jobs);
+		raw_run(here.raw, "UPDATE attempts SET %s", rows[i].attempts);
+		raw_run(here.raw, "UPDATE providers SET %s", rows[i].providers);
+		if (taken(&ask) != rows[i].kind)
+			fail_msg("row %zu", i);
+		assert_int_equal(raw_number("SELECT next_ask_at IS NULL FROM attempts WHERE id = "
+					    "%s",
+					    x(&attempt)),
+				 rows[i].kind == ASK_KIND__MAX);
+	}
+}
+
+static void while_it_is_sent_again_nobody_frees_the_job_for_another(void **state)
+{
+	static const enum attempt_event events[] = { ON_FAILURE, ON_RELEASE, ON_CANCEL };
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	for (size_t i = 0; i < ROWS(events); i++)
+		assert_int_equal(tell(&attempt, events[i]), CHANGED_IN_DOUBT);
+	job_is(&job, "unknown", 0);
+	note(&ask, "no answer", 60000);
+	assert_int_equal(tell(&attempt, ON_RELEASE), CHANGED_DONE);
+	job_is(&job, "queued", 0);
+}
+
+static void a_resend_of_a_dead_poller_can_be_cleared(void **state)
+{
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
+	assert_int_equal(tell(&attempt, ON_FAILURE), CHANGED_DONE);
+}
+
+static void a_question_is_one_pollers_until_its_hold_is_over(void **state)
+{
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(STATUS);
+	attempt = in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_STATUS);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	assert_int_equal(taken(&ask), ASK_STATUS);
+	assert_int_equal(ask.asked, 2);
+	attempt_is(&attempt, "unknown");
+}
+
+static void an_answer_to_an_earlier_question_is_not_noted(void **state)
+{
+	struct id job;
+	struct ask first, second;
+
+	(void)state;
+	provider_is(STATUS);
+	in_doubt(&job);
+	assert_int_equal(taken(&first), ASK_STATUS);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	assert_int_equal(taken(&second), ASK_STATUS);
+	note(&second, "second", 1000);
+	note(&first, "first", -1);
+	assert_string_equal(raw_text("SELECT last_answer FROM attempts"), "second");
+	assert_int_equal(raw_number("SELECT next_ask_at IS NOT NULL FROM attempts"), 1);
+}
+
+static void a_cancel_that_comes_due_waits_for_no_other_answer(void **state)
+{
+	static const int64_t next_ms[] = { 3600000, -1 };
+
+	for (size_t i = 0; i < ROWS(next_ms); i++) {
+		struct id job;
+		struct ask ask;
+
+		testdb_empty(state);
+		provider_is(STATUS);
+		in_doubt(&job);
+		assert_int_equal(taken(&ask), ASK_STATUS);
+		raw_run(here.raw, "UPDATE attempts SET cancel_due = 1");
+		note(&ask, "busy", next_ms[i]);
+		assert_int_equal(taken(&ask), ASK_CANCEL);
+	}
+}
+
+static void a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_over(void **state)
+{
+	struct ask_answer told = { .words = "204", .next_ms = 1000, .told = true };
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(STATUS);
+	in_doubt(&job);
+	raw_run(here.raw, "UPDATE jobs SET state = 'cancelled', version = 1, deadline_at = NOW(6) "
+			  "- INTERVAL 1 SECOND");
+	raw_run(here.raw, "UPDATE attempts SET cancel_due = 1, asked = 90");
+	assert_int_equal(taken(&ask), ASK_CANCEL);
+	assert_int_equal(ask.tries, 1);
+	assert_int_equal(ask.budget_ms, -1);
+	note(&ask, "no answer", 3600000);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	assert_int_equal(taken(&ask), ASK_CANCEL);
+	assert_int_equal(ask.tries, 2);
+	assert_int_equal(ask_note(here.db, &ask, &told), RC_OK);
+	assert_int_equal(raw_number("SELECT cancel_due FROM attempts"), 0);
+}
+
+static void what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once(void **state)
+{
+	static const enum attempt_event events[] = { ON_ACKNOWLEDGED, ON_TRACK_LOST };
+
+	for (size_t i = 0; i < ROWS(events); i++) {
+		struct id job, attempt;
+		struct word word;
+		struct ask ask;
+
+		testdb_empty(state);
+		provider_is(STATUS);
+		job = job_new((struct a_job){ .state = JOB_CANCELLED, .version = 1, .count = 1 });
+		attempt = attempt_new((struct an_attempt){
+			.job = &job, .state = ATTEMPT_STARTING, .more = "cancel_due = 1" });
+		word = word_of(&attempt, events[i]);
+		word.overdue_ms = 3600000;
+		word.ask_after_ms = 3600000;
+		assert_int_equal(say(word), SETTLED_MADE);
+		assert_int_equal(taken(&ask), ASK_CANCEL);
+	}
+}
+
+static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	poller = poller_new();
+	in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT next_ask_at IS NULL FROM attempts"), 1);
+	assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_same_request_goes_out_again_only_while_its_attempt_holds_the_job),
+		TEST(while_it_is_sent_again_nobody_frees_the_job_for_another),
+		TEST(a_resend_of_a_dead_poller_can_be_cleared),
+		TEST(a_question_is_one_pollers_until_its_hold_is_over),
+		TEST(an_answer_to_an_earlier_question_is_not_noted),
+		TEST(a_cancel_that_comes_due_waits_for_no_other_answer),
+		TEST(a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_over),
+		TEST(what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once),
+		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
+	};
+
+	return cmocka_run_group_tests_name("ask", tests, testdb_open, testdb_close);
+}
