@@ -21,6 +21,7 @@
 #define REAP_MS 2000
 #define ASK_MS 500
 #define HOOKS_MAX 16
+#define FEW_SLOTS 4    /* up to as many, attempts and all else take turns */
 #define TROUBLE_MS 500 /* after the database refused */
 #define CLOSING_TRIES 20
 #define LOSSES_UNTIL_ALONE 3 /* of a batch; then its words are said one by one */
@@ -123,6 +124,8 @@ static bool all_noted(const struct desk *d)
 
 static void hand_out(struct desk *d, struct errand_list list)
 {
+	if (list.len == 0)
+		return;
 	pthread_mutex_lock(&d->lock);
 	d->in_hand += list.len;
 	for (const struct errand *e = list.first; e; e = e->next)
@@ -257,16 +260,15 @@ static void ask(struct desk *d)
 	if (room == 0)
 		return;
 	room = room < ASK_MAX ? room : ASK_MAX;
-	enum rc rc = ask_take(d->db, &d->id, room, &asks);
+	enum rc rc = ask_take(d->db, &d->id, d->orders.lease_s, room, &asks);
 
-	if (rc != RC_OK) {
+	if (asks.lease_lost)
+		give_up_id(d, "it had run out, or the answer to a question's begin was lost");
+	if (rc != RC_OK)
 		say_trouble(d);
-		return;
-	}
-	if (asks.found == room)
+	else if (asks.moved == room)
 		d->ask_at_ms = now_ms;
-	if (asks.len > 0)
-		hand_out(d, errands_of_asks(&asks, now_ms));
+	hand_out(d, errands_of_asks(&asks));
 }
 
 static void tell(struct desk *d)
@@ -432,6 +434,8 @@ static bool note_kept(struct desk *d)
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;
+		if (rc != RC_OK && e->kind == ERRAND_RESEND)
+			give_up_id(d, "the end of a resend can't be written down");
 		errand_free(errand_pop(&d->kept));
 	}
 	return true;
@@ -575,15 +579,19 @@ static void leave(struct desk *d)
 static void *work(void *arg)
 {
 	struct desk *d = arg;
-	size_t room;
+	size_t room, turns = 0;
 
 	do {
 		keep_lease(d);
 		settle(d);
 		reap(d);
+		bool attempts_first = d->orders.in_flight_max <= FEW_SLOTS && turns++ % 2 == 0;
+
+		if (attempts_first && may_claim(d, &room))
+			claim(d, room);
 		ask(d);
 		tell(d);
-		if (may_claim(d, &room))
+		if (!attempts_first && may_claim(d, &room))
 			claim(d, room);
 	} while (wait_for_news(d));
 	leave(d);

@@ -107,7 +107,7 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 	return list;
 }
 
-struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
+struct errand_list errands_of_asks(struct ask_list *asks)
 {
 	static const enum errand_kind kinds[ASK_KIND__MAX] = {
 		[ASK_STATUS] = ERRAND_STATUS,
@@ -135,7 +135,7 @@ struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms)
 			.traceparent = ask->traceparent,
 			.reference = ask->reference.bytes,
 			.budget_ms = ask->budget_ms,
-			.claimed_ms = taken_ms,
+			.claimed_ms = ask->taken_ms,
 		};
 		errand_push(&list, errand);
 	}
@@ -285,11 +285,12 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 	}
 }
 
-/* A question that was never asked leaves all as it was. */
+/* A question that was never asked leaves all as it was, and is asked later. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random)
 {
 	if (errand->kind != ERRAND_SEND) {
-		keep_doubt(errand, random);
+		errand->keeps = true;
+		errand->kept.next_ms = delay(errand, random, -1);
 		return;
 	}
 	errand->word = word_about(errand, ON_FAILURE);

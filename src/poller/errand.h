@@ -76,7 +76,7 @@ void errand_free(struct errand *errand); /* the batch too, when it is the last *
 struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_ms,
 				     int64_t claim_took_ms);
 struct errand_list errands_of_messages(struct outbox_list *messages);
-struct errand_list errands_of_asks(struct ask_list *asks, int64_t taken_ms);
+struct errand_list errands_of_asks(struct ask_list *asks);
 
 /* What was seen becomes the word for the database, or keeps the doubt. `random` picks the place in
  * the back-off. */

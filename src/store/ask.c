@@ -3,13 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "core/flaws.h"
+#include "store/claim.h"
 #include "store/definition.h"
 #include "store/lock.h"
 #include "store/settle.h"
 #include "store/stmt.h"
 
 #define OVERDUE_MAX 256
+#define TAKING_MAX_MS 1000 /* then what was taken goes out first */
+#define PUT_OFF_MS 60000   /* what can't be read or written */
 
 struct turn {
 	struct id job_id;
@@ -19,6 +24,8 @@ struct turn {
 struct asking {
 	struct turn turn;
 	const struct id *poller_id;
+	uint32_t lease_s;
+	bool lease_lost;
 	struct ask ask; /* .kind ASK_KIND__MAX: there is none */
 };
 
@@ -182,9 +189,16 @@ static enum rc stop(struct db *db, const struct ask *ask)
 	return stmt_run(st);
 }
 
-/* A resend is under its poller's lease, like the first sending: while that may be on its way,
- * nobody frees the job for another attempt. RC_NOT_FOUND: the answer to an earlier question has
- * put it off since it was read. */
+/* A resend is under its poller's lease, renewed with it, like the first sending: while that may be
+ * on its way, nobody frees the job for another attempt. */
+static enum rc hold_lease(struct db *db, struct asking *asking)
+{
+	enum rc rc = poller_renew(db, asking->poller_id, asking->lease_s);
+
+	asking->lease_lost = rc == RC_NOT_FOUND;
+	return rc;
+}
+
 static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel_due)
 {
 	const struct ask *ask = &asking->ask;
@@ -202,8 +216,23 @@ static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel
 	return rc == RC_OK && stmt_changed(st) != 1 ? RC_NOT_FOUND : rc;
 }
 
-/* The job's row is locked first, as by all who move it: what is decided here holds until the
- * question is on record. */
+/* RC_NOT_FOUND: it isn't due any more, or somebody is at it. */
+static enum rc lock_due(struct db *db, const struct turn *turn)
+{
+	struct stmt *st = db_stmt(db, SQL_ASK_LOCK);
+
+	bind_id(st, &turn->attempt_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc;
+}
+
+/* The rows are locked as by all who move them: what is decided here holds until the question is on
+ * record. */
 static enum rc take_one(struct db *db, void *arg)
 {
 	struct asking *asking = arg;
@@ -215,8 +244,10 @@ static enum rc take_one(struct db *db, void *arg)
 	*ask = (struct ask){ .kind = ASK_KIND__MAX,
 			     .job_id = asking->turn.job_id,
 			     .attempt_id = asking->turn.attempt_id };
-	enum rc rc = lock_job(db, &asking->turn.job_id, &job);
+	enum rc rc = lock_due(db, &asking->turn);
 
+	if (rc == RC_OK)
+		rc = lock_job(db, &asking->turn.job_id, &job);
 	if (rc == RC_OK)
 		rc = read_due(db, &job, ask, &due);
 	if (rc != RC_OK)
@@ -224,38 +255,66 @@ static enum rc take_one(struct db *db, void *arg)
 	if (ask->kind == ASK_KIND__MAX)
 		return stop(db, ask);
 	if (ask->kind == ASK_RESEND)
+		rc = hold_lease(db, asking);
+	if (rc == RC_OK && ask->kind == ASK_RESEND)
 		rc = read_input(db, ask);
 	return rc == RC_OK ? begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0)
 			   : rc;
 }
 
-enum rc ask_take(struct db *db, const struct id *poller_id, size_t max, struct ask_list *asks_out)
+/* One that can't be read or written shall hold up no other. */
+static enum rc put_off(struct db *db, const struct turn *turn)
+{
+	char attempt[ID_TEXT_LEN + 1];
+	struct stmt *st = db_stmt(db, SQL_ASK_PUT_OFF);
+
+	log_error("ask", "attempt=%s: it can't be asked about now; put off by %d s",
+		  id_format(&turn->attempt_id, attempt), PUT_OFF_MS / 1000);
+	bind_u64(st, PUT_OFF_MS * UINT64_C(1000));
+	bind_id(st, &turn->attempt_id);
+	return stmt_run(st);
+}
+
+static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *asks)
+{
+	int64_t before_ms = clock_monotonic_ms();
+	enum rc rc = db_transact(db, take_one, asking);
+
+	if (rc == RC_OK && asking->ask.kind != ASK_KIND__MAX) {
+		asks->list[asks->len] = asking->ask;
+		asks->list[asks->len++].taken_ms = before_ms;
+	} else {
+		ask_release(&asking->ask);
+	}
+	asks->moved += rc == RC_OK;
+	asks->lease_lost |= asking->lease_lost || rc == RC_UNCERTAIN;
+	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT)
+		rc = put_off(db, &asking->turn);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc ask_take(struct db *db, const struct id *poller_id, uint32_t lease_s, size_t max,
+		 struct ask_list *asks_out)
 {
 	struct turn turns[ASK_MAX];
+	int64_t end_ms = clock_monotonic_ms() + TAKING_MAX_MS;
 	size_t len;
 	enum rc rc = find_due(db, max < ASK_MAX ? max : ASK_MAX, turns, &len);
 
-	*asks_out = (struct ask_list){ .found = rc == RC_OK ? len : 0 };
+	*asks_out = (struct ask_list){ 0 };
 	if (rc != RC_OK || len == 0)
 		return rc;
 	asks_out->list = calloc(len, sizeof *asks_out->list);
 	if (!asks_out->list)
 		return RC_FAULT;
-	for (size_t i = 0; i < len; i++) {
-		struct asking asking = { .turn = turns[i], .poller_id = poller_id };
+	for (size_t i = 0; rc == RC_OK && i < len && clock_monotonic_ms() < end_ms; i++) {
+		struct asking asking = { .turn = turns[i],
+					 .poller_id = poller_id,
+					 .lease_s = lease_s };
 
-		rc = db_transact(db, take_one, &asking);
-		if (rc == RC_OK && asking.ask.kind != ASK_KIND__MAX)
-			asks_out->list[asks_out->len++] = asking.ask;
-		else
-			ask_release(&asking.ask);
-		if (rc != RC_OK && rc != RC_NOT_FOUND)
-			break;
+		rc = take_turn(db, &asking, asks_out);
 	}
-	if (asks_out->len > 0) /* these are ours; the trouble comes again, if it stays */
-		return RC_OK;
-	ask_list_free(asks_out);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
+	return asks_out->len > 0 ? RC_OK : rc; /* what was taken is ours; trouble comes again */
 }
 
 struct keeping {
@@ -268,14 +327,10 @@ static enum rc keep(struct db *db, void *arg)
 	const struct keeping *keeping = arg;
 	const struct ask *ask = keeping->ask;
 	const struct ask_answer *answer = keeping->answer;
+	struct locked_job job;
 	struct stmt *st;
-	enum rc rc = RC_OK;
+	enum rc rc = answer->next_ms < 0 ? lock_job(db, &ask->job_id, &job) : RC_OK;
 
-	if (answer->next_ms < 0) {
-		st = db_stmt(db, SQL_JOB_TOUCH);
-		bind_id(st, &ask->job_id);
-		rc = stmt_run(st);
-	}
 	if (rc != RC_OK)
 		return rc;
 	st = db_stmt(db, SQL_ASK_KEEP);
@@ -288,6 +343,11 @@ static enum rc keep(struct db *db, void *arg)
 		bind_u64(st, (uint64_t)answer->next_ms * 1000);
 	bind_id(st, &ask->attempt_id);
 	bind_u64(st, ask->asked);
+	rc = stmt_run(st);
+	if (rc != RC_OK || answer->next_ms >= 0 || stmt_changed(st) != 1)
+		return rc;
+	st = db_stmt(db, SQL_JOB_TOUCH); /* from now on it needs a person */
+	bind_id(st, &ask->job_id);
 	return stmt_run(st);
 }
 

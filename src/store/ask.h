@@ -40,13 +40,16 @@ struct ask {
 	struct blob reference; /* the provider's own name for the work */
 	struct blob input;     /* ASK_RESEND */
 	char traceparent[TRACEPARENT_LEN + 1];
+	int64_t taken_ms;  /* monotonic, before it was taken */
 	int64_t budget_ms; /* until the job's deadline; -1: none */
 };
 
 struct ask_list {
 	struct ask *list;
 	size_t len;
-	size_t found; /* that were due, these included */
+	size_t moved;	 /* these, and those that are asked about no more */
+	bool lease_lost; /* the poller's lease has run out, or it may hold what nobody sends: a new
+			    id is needed */
 };
 void ask_release(struct ask *ask);
 void ask_list_free(struct ask_list *asks);
@@ -54,9 +57,9 @@ void ask_list_free(struct ask_list *asks);
 /* Up to `max` (at most ASK_MAX) questions that are due, each taken in a transaction of its own. An
  * attempt that nobody can ask about (its provider is gone or can't be asked; the job's deadline has
  * passed) is asked about no more. The same request goes out again only while the attempt is unknown
- * and holds its job, to the row it was built from; meanwhile it is under the lease of `poller_id`.
- */
-MUST_CHECK enum rc ask_take(struct db *db, const struct id *poller_id, size_t max,
+ * and holds its job, to the row it was built from; meanwhile it is under the lease of `poller_id`,
+ * which is renewed for lease_s. Free the list even where it is empty. */
+MUST_CHECK enum rc ask_take(struct db *db, const struct id *poller_id, uint32_t lease_s, size_t max,
 			    struct ask_list *asks_out);
 
 /* An answer that settles nothing. */

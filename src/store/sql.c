@@ -287,6 +287,13 @@ static const struct {
 			      "overdue_at LIMIT 256"),
 	ROW(SQL_ASK_FIND, "SELECT id, job_id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY "
 			  "next_ask_at LIMIT ?"),
+	/* Both at once, or neither: what waits for nobody can't be part of a deadlock. */
+	ROW(SQL_ASK_LOCK, "SELECT a.id FROM attempts a " BY_ID "JOIN jobs j " BY_ID
+			  "ON j.id = a.job_id WHERE a.id = ? AND a.next_ask_at <= NOW(6) "
+			  "FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_ASK_PUT_OFF,
+	    "UPDATE attempts " BY_ID "SET next_ask_at = NOW(6) + INTERVAL ? MICROSECOND "
+	    "WHERE id = ? AND next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_READ,
 	    "SELECT a.state, a.cancel_due, a.version_read, a.number, a.provider, "
 	    "a.provider_version, a.generation, a.reference, a.asked, j.traceparent, p.version, "
@@ -308,11 +315,13 @@ static const struct {
 	/* A cancelled job changes no attempt; their providers are told. One that is being sent is
 	   told when it is known to be out. */
 	ROW(SQL_ASK_CANCEL_JOB, "UPDATE attempts FORCE INDEX (job_number) SET cancel_due = 1, "
-				"next_ask_at = IF(state = 'starting' OR claimed_by IS NOT NULL, "
+				"next_ask_at = IF(state = 'starting' OR EXISTS (SELECT 1 FROM "
+				"pollers p WHERE p.id = claimed_by AND p.lease_until > NOW(6)), "
 				"next_ask_at, NOW(6)) WHERE job_id = ? "
 				"AND state IN ('starting','running','unknown','released')"),
 	/* A cancel that came due meanwhile waits for no other question. */
-	ROW(SQL_ASK_KEEP, "UPDATE attempts " BY_ID "SET last_answer = ?, reference = COALESCE(?, "
+	ROW(SQL_ASK_KEEP, "UPDATE attempts " BY_ID
+			  "SET last_answer = COALESCE(?, last_answer), reference = COALESCE(?, "
 			  "reference), claimed_by = NULL, next_ask_at = IF(cancel_due > 0 AND NOT "
 			  "?, NOW(6), NOW(6) + INTERVAL ? MICROSECOND) WHERE id = ? AND asked = ? "
 			  "AND (cancel_due > 0 OR state IN ('running','unknown','released'))"),

@@ -35,7 +35,7 @@ static enum ask_kind taken(struct ask *ask_out)
 	enum ask_kind kind = ASK_KIND__MAX;
 
 	*ask_out = (struct ask){ .kind = ASK_KIND__MAX };
-	assert_int_equal(ask_take(here.db, &poller, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
 	assert_true(asks.len <= 1);
 	if (asks.len == 1) {
 		*ask_out = asks.list[0];
@@ -143,6 +143,46 @@ static void a_resend_of_a_dead_poller_can_be_cleared(void **state)
 	assert_int_equal(taken(&ask), ASK_RESEND);
 	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
 	assert_int_equal(tell(&attempt, ON_FAILURE), CHANGED_DONE);
+}
+
+static void without_a_lease_nothing_is_sent_again(void **state)
+{
+	struct ask_list asks;
+	struct id job;
+
+	(void)state;
+	provider_is(KEYS);
+	in_doubt(&job);
+	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(asks.len, 0);
+	assert_true(asks.lease_lost);
+	ask_list_free(&asks);
+	assert_int_equal(raw_number("SELECT asked FROM attempts"), 0);
+}
+
+static void what_is_locked_or_broken_holds_up_no_other(void **state)
+{
+	struct id jobs[3], attempts[3];
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	for (size_t i = 0; i < 3; i++)
+		attempts[i] = in_doubt(&jobs[i]);
+	raw_run(here.raw, "UPDATE jobs SET input = NULL WHERE id = %s", x(&jobs[0]));
+	raw_run(here.raw, "BEGIN");
+	raw_run(here.raw, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&jobs[1]));
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	assert_true(id_equal(&ask.attempt_id, &attempts[2]));
+	raw_run(here.raw, "ROLLBACK");
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	assert_true(id_equal(&ask.attempt_id, &attempts[1]));
+	assert_int_equal(
+		raw_number("SELECT next_ask_at > NOW(6) + INTERVAL 30 SECOND AND asked = 0 "
+			   "FROM attempts WHERE id = %s",
+			   x(&attempts[0])),
+		1);
 }
 
 static void a_question_is_one_pollers_until_its_hold_is_over(void **state)
@@ -261,6 +301,8 @@ int main(void)
 		TEST(the_same_request_goes_out_again_only_while_its_attempt_holds_the_job),
 		TEST(while_it_is_sent_again_nobody_frees_the_job_for_another),
 		TEST(a_resend_of_a_dead_poller_can_be_cleared),
+		TEST(without_a_lease_nothing_is_sent_again),
+		TEST(what_is_locked_or_broken_holds_up_no_other),
 		TEST(a_question_is_one_pollers_until_its_hold_is_over),
 		TEST(an_answer_to_an_earlier_question_is_not_noted),
 		TEST(a_cancel_that_comes_due_waits_for_no_other_answer),
