@@ -395,7 +395,7 @@ refuses() {
 	refused 503 unavailable
 	is 'nothing stored' "$(rows_of_key b10-locked)" 0
 	sql -e "ALTER USER onejob@localhost ACCOUNT UNLOCK"
-	api GET "/v1/jobs/$id"
+	wait_for 10 eval 'api GET "/v1/jobs/$id"; [ "$status" != 503 ]'	# a worker waits a second before it tries again
 	is 'it is there' "$status" 200
 	tick 1
 }
