@@ -14,7 +14,7 @@ setup_file() {
 	stack_up --workers 4
 	provider good /good
 	# Longer than the lease; it is waited for later on.
-	start slow delay=35000 '"timeout_ms":40000'
+	start slow delay=35000 '"timeout_ms":120000'
 	SLOW=$job
 	export SLOW
 }
@@ -168,8 +168,8 @@ POLLER() { "$ONEJOB_BUILD/onejob-poller" "$@"; }
 }
 
 @test "an attempt that takes longer than the lease is its poller's for as long as that lives" {
-	settles "$SLOW" succeeded 'succeeded answer_begun null 200' 50
-	within 'seconds' "$(sql -e "SELECT TIMESTAMPDIFF(SECOND, started_at, finished_at) FROM attempts WHERE job_id = x'${SLOW//-/}'")" 34 60
+	settles "$SLOW" succeeded 'succeeded answer_begun null 200' 120
+	within 'seconds' "$(sql -e "SELECT TIMESTAMPDIFF(SECOND, started_at, finished_at) FROM attempts WHERE job_id = x'${SLOW//-/}'")" 34 120
 	# Claimed and completed: had it been called unknown in between, that would be one more.
 	is 'changes' "$(sql -e "SELECT revision FROM jobs WHERE id = x'${SLOW//-/}'")" 2
 	is 'wire requests' "$(wire slow)" 1
