@@ -111,29 +111,6 @@ static bool read_secrets(struct webhook_def *def, const struct json_value *value
 	return memory;
 }
 
-enum rc webhook_def_read(const struct json_value *json, struct webhook_def *def_out,
-			 struct flaws *flaws)
-{
-	size_t before = flaws->count;
-	const struct json_value *url = json_member(json, "url");
-	bool memory = true;
-
-	*def_out = (struct webhook_def){ 0 };
-	if (json->type != JSON_OBJECT) {
-		flaws_add(flaws, "", NULL, 0, "must be an object");
-		return RC_INVALID;
-	}
-	for (const struct json_value *member = json->child; member; member = member->next)
-		if (member != url && member != json_member(json, "secrets"))
-			flaws_add(flaws, "", member->name, member->name_len, "is not known");
-	if (!url || url->type != JSON_STRING)
-		flaws_add(flaws, "", "url", strlen("url"), "must be a string");
-	else
-		memory = add_url(def_out, url->string, url->string_len, flaws);
-	memory = memory && read_secrets(def_out, json_member(json, "secrets"), flaws);
-	return finish(def_out, memory, flaws, before);
-}
-
 enum rc webhook_def_stored(const char *url, const char *secrets, size_t secrets_len,
 			   struct webhook_def *def_out)
 {

@@ -26,10 +26,6 @@ struct webhook_def {
 MUST_CHECK enum rc webhook_def_make(const char *url, const char *const *secrets, size_t secrets_len,
 				    struct webhook_def *def_out, struct flaws *flaws);
 
-/* From {"url", "secrets": [1 or 2]}; other members are flaws. */
-MUST_CHECK enum rc webhook_def_read(const struct json_value *json, struct webhook_def *def_out,
-				    struct flaws *flaws);
-
 /* As it is stored: the URL, and the array that webhook_secrets_write() made. RC_INVALID: written by
  * hand, or by a newer program. */
 MUST_CHECK enum rc webhook_def_stored(const char *url, const char *secrets, size_t secrets_len,

@@ -209,41 +209,21 @@ static bool may_claim(struct desk *d, size_t *room_out)
 	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
 }
 
-static size_t room_within(size_t room, size_t share, size_t taken)
-{
-	size_t left = share > taken ? share - taken : 0;
-
-	return room < left ? room : left;
-}
-
 /* A quarter of the slots, and one at least: neither dead providers nor slow endpoints shall take
  * those of attempts. */
-static size_t quarter(const struct desk *d)
+static size_t room_for(struct desk *d, size_t share_max, bool hooks)
 {
-	return d->orders.in_flight_max > 4 ? d->orders.in_flight_max / 4 : 1;
-}
-
-static size_t room_for_questions(struct desk *d)
-{
-	size_t room = room_left(d);
+	size_t quarter = d->orders.in_flight_max / 4 > 0 ? d->orders.in_flight_max / 4 : 1;
+	size_t share = quarter < share_max ? quarter : share_max, room = room_left(d);
 
 	pthread_mutex_lock(&d->lock);
-	size_t taken = d->in_hand_of[ERRAND_STATUS] + d->in_hand_of[ERRAND_RESEND] +
-		       d->in_hand_of[ERRAND_CANCEL];
+	size_t taken = hooks ? d->in_hand_of[ERRAND_HOOK]
+			     : d->in_hand_of[ERRAND_STATUS] + d->in_hand_of[ERRAND_RESEND] +
+				       d->in_hand_of[ERRAND_CANCEL];
 
 	pthread_mutex_unlock(&d->lock);
-	return room_within(room, quarter(d), taken);
-}
-
-static size_t room_for_hooks(struct desk *d)
-{
-	size_t room = room_left(d), share = quarter(d) < HOOKS_MAX ? quarter(d) : HOOKS_MAX;
-
-	pthread_mutex_lock(&d->lock);
-	size_t taken = d->in_hand_of[ERRAND_HOOK];
-
-	pthread_mutex_unlock(&d->lock);
-	return room_within(room, share, taken);
+	share = share > taken ? share - taken : 0;
+	return room < share ? room : share;
 }
 
 /* Before the queue, which would fill all slots. After as many as there was room for, it looks
@@ -251,12 +231,13 @@ static size_t room_for_hooks(struct desk *d)
 static void ask(struct desk *d)
 {
 	struct ask_list asks;
-	size_t room = room_for_questions(d);
 	int64_t now_ms = clock_monotonic_ms();
 
 	if (now_ms < d->ask_at_ms || !d->registered || in_trouble(d) || !is_claiming(d))
 		return;
 	d->ask_at_ms = now_ms + ASK_MS;
+	size_t room = room_for(d, SIZE_MAX, false);
+
 	if (room == 0)
 		return;
 	room = room < ASK_MAX ? room : ASK_MAX;
@@ -274,12 +255,13 @@ static void ask(struct desk *d)
 static void tell(struct desk *d)
 {
 	struct outbox_list messages;
-	size_t room = room_for_hooks(d);
 	int64_t now_ms = clock_monotonic_ms();
 
 	if (now_ms < d->tell_at_ms || in_trouble(d) || !is_claiming(d))
 		return;
 	d->tell_at_ms = now_ms + ASK_MS;
+	size_t room = room_for(d, HOOKS_MAX, true);
+
 	if (room == 0)
 		return;
 	enum rc rc = outbox_take(d->db, room, &messages);

@@ -496,7 +496,6 @@ static const struct {
 	ROW(SQL_WEBHOOK_UPDATE,
 	    "UPDATE webhooks SET url = ?, secrets = ?, enabled = 1, disabled_why = NULL, "
 	    "updated_at = NOW(6) WHERE owner = ?"),
-	ROW(SQL_WEBHOOK_GET, "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner = ?"),
 	ROW(SQL_WEBHOOK_LIST,
 	    "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner > ? ORDER BY w.owner LIMIT ?"),
 	ROW(SQL_WEBHOOK_DISABLE, "UPDATE webhooks SET enabled = 0, disabled_why = ?, updated_at = "

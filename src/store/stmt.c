@@ -439,8 +439,3 @@ bool col_blob(struct stmt *st, struct blob *blob_out)
 	blob_out->bytes[blob_out->len] = '\0';
 	return true;
 }
-
-bool stmt_conflict_on(const struct stmt *st, const char *index)
-{
-	return strstr(st->db->error, index) != NULL;
-}

@@ -63,7 +63,6 @@ bool col_blob(struct stmt *st, struct blob *blob_out);	/* the caller's; false: n
 void col_skip(struct stmt *st);
 
 /* Which index a RC_CONFLICT came from: true if the server's message names it. */
-bool stmt_conflict_on(const struct stmt *st, const char *index);
 
 /* db.c's side */
 MUST_CHECK enum rc db_begin(struct db *db);

@@ -120,37 +120,6 @@ enum rc webhook_store_put(struct db *db, const char *owner, size_t owner_len,
 	return rc;
 }
 
-struct one {
-	struct owner owner;
-	struct webhook_row *row;
-};
-
-static enum rc get(struct db *db, void *arg)
-{
-	const struct one *want = arg;
-	struct stmt *st = db_stmt(db, SQL_WEBHOOK_GET);
-
-	bind_bytes(st, want->owner.bytes, want->owner.len);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc;
-	rc = read_row(st, want->row);
-	stmt_done(st);
-	return rc;
-}
-
-enum rc webhook_store_get(struct db *db, const char *owner, size_t owner_len,
-			  struct webhook_row *row_out)
-{
-	struct one want = { { owner, owner_len }, row_out };
-
-	*row_out = (struct webhook_row){ 0 };
-	return db_read(db, get, &want);
-}
-
 struct page {
 	struct owner after;
 	uint32_t limit;

@@ -31,10 +31,6 @@ void webhook_row_release(struct webhook_row *row);
 MUST_CHECK enum rc webhook_store_put(struct db *db, const char *owner, size_t owner_len,
 				     const struct webhook_def *def, bool *new_out);
 
-/* RC_NOT_FOUND. */
-MUST_CHECK enum rc webhook_store_get(struct db *db, const char *owner, size_t owner_len,
-				     struct webhook_row *row_out);
-
 /* By owner, owners above `after` (length 0: from the start). */
 MUST_CHECK enum rc webhook_store_list(struct db *db, const char *after, size_t after_len,
 				      uint32_t limit, struct webhook_row **rows_out,

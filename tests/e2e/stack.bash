@@ -23,6 +23,7 @@ stack_start() {
 	while :; do
 		PORT=${PORT:-$((20000 + RANDOM % 20000))}
 		export PORT
+		[ -z "${ONEJOB_CALLBACK_KEYS-}" ] || export ONEJOB_CALLBACK_URL=http://127.0.0.1:$PORT
 		# shellcheck disable=SC2086
 		"$TOP/run" --detach --dir "$STACK" --port "$PORT" $STACK_OPTIONS >"$STACK/run.out" 2>&1 3>&- && return 0
 		tries=$((tries + 1))

@@ -7,10 +7,8 @@ load front
 load work
 
 setup_file() {
-	PORT=$((20000 + RANDOM % 12000))
-	export PORT
 	printf '# the new one, then the old one\n%064d\n%064d\n' 7 8 >"$BATS_FILE_TMPDIR/keys"
-	export ONEJOB_CALLBACK_KEYS=$BATS_FILE_TMPDIR/keys ONEJOB_CALLBACK_URL=http://127.0.0.1:$PORT
+	export ONEJOB_CALLBACK_KEYS=$BATS_FILE_TMPDIR/keys
 	export ONEJOB_WEBHOOK_PRIVATE=1 WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 	stack_up --workers 4
 }

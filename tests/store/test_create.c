@@ -88,7 +88,7 @@ static void click(struct db *db, size_t index, void *arg)
 	job_release(&job);
 }
 
-static void b01_fifty_clicks_at_once_are_one_job(void **state)
+static void r1_b01_fifty_clicks_at_once_are_one_job(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 10; round++) {
@@ -142,7 +142,7 @@ static void clicks_on_a_key_that_was_purged_are_one_job_or_may_be_repeated(void 
 	}
 }
 
-static void a_replay_is_the_job_as_it_is_now(void **state)
+static void r2_a_replay_is_the_job_as_it_is_now(void **state)
 {
 	struct caller ann = caller_with("ann-token"), by_name = caller_named("ann");
 	struct intent intent = intent_of("press", "{}");
@@ -169,7 +169,7 @@ static void a_replay_is_the_job_as_it_is_now(void **state)
 	assert_int_equal(jobs(), 1);
 }
 
-static void another_intent_of_the_key_is_refused_and_changes_nothing(void **state)
+static void r3_another_intent_of_the_key_is_refused_and_changes_nothing(void **state)
 {
 	struct caller ann = caller_with("ann-token");
 	struct intent intent = intent_of("press", "{\"a\":1}"),
@@ -420,10 +420,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_intent_is_committed_when_the_call_returns),
 		TEST(the_answer_to_a_create_is_what_a_read_gives),
-		TEST(b01_fifty_clicks_at_once_are_one_job),
+		TEST(r1_b01_fifty_clicks_at_once_are_one_job),
 		TEST(clicks_on_a_key_that_was_purged_are_one_job_or_may_be_repeated),
-		TEST(a_replay_is_the_job_as_it_is_now),
-		TEST(another_intent_of_the_key_is_refused_and_changes_nothing),
+		TEST(r2_a_replay_is_the_job_as_it_is_now),
+		TEST(r3_another_intent_of_the_key_is_refused_and_changes_nothing),
 		TEST(a01_trailing_blanks_make_another_key),
 		TEST(a02_case_and_accents_make_another_key),
 		TEST(a06_owners_do_not_meet),

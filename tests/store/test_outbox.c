@@ -30,6 +30,26 @@ static enum rc add(struct db *db, void *arg)
 	return outbox_add(db, arg);
 }
 
+/* Ann's endpoint comes first. RC_NOT_FOUND: she has none. */
+static enum rc anns(struct webhook_row *row_out)
+{
+	struct webhook_row *rows;
+	bool more;
+	size_t len;
+	enum rc rc = webhook_store_list(here.db, "", 0, 1, &rows, &len, &more);
+
+	*row_out = (struct webhook_row){ 0 };
+	if (rc != RC_OK)
+		return rc;
+	if (len == 1 && rows[0].owner_len == 3 && memcmp(rows[0].owner, "ann", 3) == 0) {
+		*row_out = rows[0];
+		free(rows);
+		return RC_OK;
+	}
+	webhook_list_free(rows, len);
+	return RC_NOT_FOUND;
+}
+
 static void tell(const struct id *job)
 {
 	assert_int_equal(db_transact(here.db, add, (void *)(uintptr_t)job), RC_OK);
@@ -242,7 +262,7 @@ static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **st
 	assert_memory_equal(messages.list[0].owner, "ann", 3);
 	assert_int_equal(outbox_gone(here.db, &messages.list[0], "it answered 410"), RC_OK);
 	outbox_list_free(&messages);
-	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_OK);
+	assert_int_equal(anns(&row), RC_OK);
 	assert_false(row.enabled);
 	assert_string_equal(row.disabled_why.bytes, "it answered 410");
 	assert_string_equal(row.last_answer.bytes, "it answered 410");
@@ -260,7 +280,7 @@ static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **st
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at <= UTC_TIMESTAMP(6) "
 				    "AND tries = 0"),
 			 3);
-	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_OK);
+	assert_int_equal(anns(&row), RC_OK);
 	assert_true(row.enabled);
 	assert_null(row.disabled_why.bytes);
 	webhook_row_release(&row);
@@ -340,7 +360,7 @@ static void an_endpoint_goes_with_its_messages(void **state)
 	assert_int_equal(webhook_store_delete(here.db, "ann", 3), RC_OK);
 	assert_int_equal(webhook_store_delete(here.db, "ann", 3), RC_NOT_FOUND);
 	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_NOT_FOUND);
-	assert_int_equal(webhook_store_get(here.db, "ann", 3, &row), RC_NOT_FOUND);
+	assert_int_equal(anns(&row), RC_NOT_FOUND);
 	assert_string_equal(raw_text("SELECT GROUP_CONCAT(owner) FROM outbox"), "bob");
 }
 
