@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # read by those who source this
 RUN_PACKAGES=(
 	build-essential autoconf automake pkg-config
-	libfcgi-dev libmariadb-dev libjson-c-dev libcurl4-openssl-dev libssl-dev libuv1-dev libsmartcols-dev
+	libfcgi-dev libmariadb-dev libjson-c-dev libcurl4-openssl-dev libssl-dev libuv1-dev libsmartcols-dev libpcre2-dev
 	mariadb-server-core mariadb-client-core nginx spawn-fcgi multiwatch curl
 )
 # shellcheck disable=SC2034

@@ -38,6 +38,7 @@ only 'curl/' 'provider|poller'
 only 'fcgi' api
 only 'uv\.h' poller
 only 'libsmartcols' ctl
+report '<pcre2.h> only in core/pattern.c' "$(grep -rnE '^#include <pcre2' src --include='*.[ch]' | grep -v '^src/core/pattern\.c:')"
 report 'core does no I/O' "$(grep -HnE '"base/(log|conf|clock)\.h"|<(time|unistd|sys/[a-z]+|fcntl|pthread)\.h>' src/core/*.[ch])"
 report 'SQL only in the table of statements and the session of db.c' "$(
 	grep -HnE '"(SELECT|INSERT|UPDATE|DELETE|REPLACE|ALTER|CREATE|DROP) ' src/*/*.c | grep -vE '^src/store/(sql\.c:|db\.c:[0-9]+:.*@@SESSION)')"

@@ -1,4 +1,5 @@
-/* json_number.h: numbers as exact decimals. Private to base; see json_to_i64() and json_equal(). */
+/* json_number.h: numbers as exact decimals. For base and core's schemas; others have json_to_i64()
+ * and json_equal(). */
 #ifndef BASE_JSON_NUMBER_H
 #define BASE_JSON_NUMBER_H
 
@@ -24,6 +25,15 @@ bool json_number_equal(const struct json_decimal *a, const struct json_decimal *
 
 /* False where it is no integer or outside int64_t. */
 bool json_number_i64(const struct json_decimal *decimal, int64_t *number_out);
+
+/* A longer divisor is refused. */
+#define JSON_DIVISOR_DIGITS_MAX 1000
+
+/* Is `number` / `divisor` an integer? `divisor` isn't 0. *steps_left is what the answer may cost,
+ * in words of the divisor that are looked at, and what is left of it after. False: it would cost
+ * more, or the divisor is too long; *multiple_out is untouched. */
+bool json_number_multiple_of(const struct json_decimal *number, const struct json_decimal *divisor,
+			     uint64_t *steps_left, bool *multiple_out);
 
 void json_number_canon(const struct json_decimal *decimal, struct text *out);
 
