@@ -89,7 +89,8 @@ static void add_without_dots(const char *path, size_t len, struct text *out)
 			text_add(out, path + at, end - at);
 		else if (end == len && (slash || out->len > floor))
 			text_add_str(out, "/");
-		at = end;
+		/* Relative still: the slash behind a dot goes with it. */
+		at = (dot || dots) && !slash && end < len ? end + 1 : end;
 	}
 }
 
