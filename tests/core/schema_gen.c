@@ -60,7 +60,7 @@ static void add_number(struct gen *gen, struct text *out)
 
 static void add_string(struct gen *gen, struct text *out)
 {
-	bool wild = gen->wild && gen_below(gen, 3) == 0;
+	bool wild = gen->wild && gen_below(gen, 20) == 0;
 
 	text_add_str(out, wild ? PICK(gen, wild_strings) : PICK(gen, strings));
 }
@@ -77,7 +77,9 @@ void gen_document(struct gen *gen, unsigned int depth, struct text *out)
 	uint32_t kind = gen_below(gen, depth > 0 ? 10 : 5), count;
 	const char *comma = "";
 
-	if (kind < 1) {
+	if (gen->wild && gen_below(gen, 6) == 0) {
+		text_add_str(out, "\"xn--a.b\"");
+	} else if (kind < 1) {
 		text_add_str(out, PICK(gen, words));
 	} else if (kind < 3) {
 		add_number(gen, out);
