@@ -13,6 +13,10 @@ RUN_PACKAGES=(
 # shellcheck disable=SC2034
 CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin)
 
+# Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
+command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)
+command -v npm >/dev/null || CHECK_PACKAGES+=(npm)
+
 PACKAGES_SCRIPT=${BASH_SOURCE[0]}
 
 # installed NAME...: those of them that are, one a line.
