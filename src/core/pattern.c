@@ -148,7 +148,7 @@ enum pattern_verdict pattern_match_within(const struct pattern *pattern, const c
 
 enum pattern_verdict pattern_match(const struct pattern *pattern, const char *subject, size_t len)
 {
-	uint64_t steps_left = PATTERN_STEPS;
+	uint64_t steps_left = PATTERN_STEPS(len);
 
 	return pattern_match_within(pattern, subject, len, &steps_left);
 }

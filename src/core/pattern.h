@@ -15,8 +15,9 @@
 #define PATTERN_MAX_BYTES 4096
 #define PATTERN_WHY_MAX 160
 
-/* What one pattern_match() may cost: about a tenth of a second. */
-#define PATTERN_STEPS UINT64_C(5000000)
+/* What one match may cost: about a tenth of a second, and for each byte of the subject so much that
+ * a simple pattern gets to its end. */
+#define PATTERN_STEPS(len) (UINT64_C(5000000) + 4 * (uint64_t)(len))
 
 struct pattern;
 

@@ -4,7 +4,9 @@
 #
 # Where the two differ on purpose no pair is made: numbers that no double holds (exact here), `format` (asserts here, without an
 # extension there), dialects of patterns, what stands beside $ref in draft 7 (ignored here, as the draft says), and what is refused
-# here when a schema is compiled. With some seeds ajv's own code throws (one pair in several thousand); that counts as not agreed.
+# here when a schema is compiled. With other seeds one pair in some thousands differs by a defect of ajv 8.20: [] meets
+# {"items":[{"type":"null"}],"contains":true}; a branch of oneOf that is broken still says which items were evaluated; generated
+# code that throws. The first seed meets none of them.
 set -eu
 
 here=$(cd "${srcdir:-.}/tests/ajv" && pwd -P)
