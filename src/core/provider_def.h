@@ -15,6 +15,7 @@
 
 #define PROVIDER_MAX_BYTES 65536 /* of a definition */
 #define PROVIDER_HEADERS_MAX 32
+#define PROVIDER_HEADER_NAME_MAX 256 /* bytes */
 #define PROVIDER_OUTCOMES_MAX 64
 
 enum override {

@@ -7,7 +7,6 @@
 #include "core/secret_ref.h"
 
 #define URL_MAX_BYTES 4096
-#define HEADER_NAME_MAX_BYTES 256
 
 static bool digit(char byte)
 {
@@ -173,7 +172,7 @@ const char *provider_header_name_flaw(const char *name, size_t len)
 					     "traceparent",
 					     NULL };
 
-	if (len == 0 || len > HEADER_NAME_MAX_BYTES)
+	if (len == 0 || len > PROVIDER_HEADER_NAME_MAX)
 		return "must be 1 to 256 bytes long";
 	for (size_t i = 0; i < len; i++)
 		if (!letter(name[i]) && !digit(name[i]) && !one_of(name[i], "!#$%&'*+-.^_`|~"))
