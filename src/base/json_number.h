@@ -1,5 +1,5 @@
-/* json_number.h: numbers as exact decimals. For base and core's schemas; others have json_to_i64()
- * and json_equal(). */
+/* json_number.h: numbers as exact decimals. For base, and core's schemas and checks; others have
+ * json_to_i64() and json_equal(). */
 #ifndef BASE_JSON_NUMBER_H
 #define BASE_JSON_NUMBER_H
 

@@ -187,7 +187,7 @@ static void one_check_too_many_is_refused(void **state)
 }
 
 /* The pattern and the string cost more than one match may. */
-#define SLOW "[{\"pointer\": \"/a\", \"matches\": \"(x+x+)+y{0}$z\"}"
+#define SLOW "[{\"pointer\": \"/a\", \"matches\": \"^(x+x+)+$\"}"
 
 static void what_cant_be_judged_never_holds_and_is_a_doubt(void **state)
 {
@@ -207,7 +207,7 @@ static void what_cant_be_judged_never_holds_and_is_a_doubt(void **state)
 	text_add_str(&document, "{\"a\": \"");
 	for (int i = 0; i < 30000; i++)
 		text_add_str(&document, "x");
-	text_add_str(&document, "\"}");
+	text_add_str(&document, "!\"}");
 	for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
 		struct json_doc *doc, *at = parse(document.bytes);
 		struct check_list list;

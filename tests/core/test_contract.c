@@ -17,7 +17,7 @@
 
 /* Every member there is, no value a default's. */
 static const char full[] =
-	"{ \"result_schema\" : {\"type\": \"object\", \"x-none\": 1.50},"
+	"{ \"result_schema\" : {\"type\": \"object\", \"minimum\": 1.50},"
 	" \"side_effects\": false,"
 	" \"checks\": [{\"pointer\": \"/total\", \"min\": 0.10, \"max\": 1e2}],"
 	" \"routes\": [{\"provider\": \"first\"},"
@@ -107,7 +107,7 @@ static void every_member_is_read(void **state)
 static void what_is_written_is_what_was_read_to_the_digit(void **state)
 {
 	static const char *const kept[] = {
-		"\"x-none\": 1.50",
+		"\"minimum\": 1.50",
 		"\"min\": 0.10, \"max\": 1e2",
 		"\"t\": 0.70",
 		"{\"temperature\": 0.0}",
