@@ -87,7 +87,7 @@ static void take_word(const struct api *api, const struct call *call, const stru
 		answer_accepted(reply, "the body is empty");
 		return;
 	}
-	enum rc rc = callback_read(def, request->body, request->body_len, &outcome);
+	enum rc rc = callback_read(def, NULL, request->body, request->body_len, &outcome);
 
 	if (rc == RC_INVALID) {
 		reply_problem(

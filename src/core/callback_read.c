@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/result_read.h"
+#include "core/terms_judge.h"
 
 #define DETAIL_MAX_BYTES 1000
 #define RESULT_MAX_BYTES (64u << 20)
@@ -34,15 +35,20 @@ static enum form form_of(const struct json_value *root)
 	return json_is_string(said, "failed") ? FORM_FAILED : FORM_PROVIDERS;
 }
 
-static void take_result(const struct json_value *root, struct outcome *outcome)
+/* What is said of a callback that can't be used; of one that can, nothing. */
+#define CALLED_BACK "the provider called back"
+
+static enum rc take_result(const struct provider_def *def, const struct terms *terms,
+			   const struct json_value *root, struct outcome *outcome)
 {
 	const struct json_value *result = json_member(root, "result");
 
-	outcome->kind = OUTCOME_RESULT;
 	if (result)
 		text_add(&outcome->result, result->raw, result->raw_len);
 	else
 		text_add_str(&outcome->result, "null");
+	text_add_str(&outcome->detail, CALLED_BACK);
+	return text_ok(&outcome->result) ? terms_judge_result(def, terms, outcome) : RC_FAULT;
 }
 
 /* The provider's words are for people; nothing goes on that could break a line. */
@@ -64,30 +70,17 @@ static void take_error(const struct json_value *root, struct outcome *outcome)
 	}
 }
 
-static enum rc take_providers(const struct provider_def *def, const char *body, size_t len,
-			      struct outcome *outcome)
+static enum rc take_providers(const struct provider_def *def, const struct terms *terms,
+			      const char *body, size_t len, struct outcome *outcome)
 {
-	enum result_verdict verdict = RESULT_BROKEN;
-	struct text why;
-
-	text_init(&why, DETAIL_MAX_BYTES / 2);
-	enum rc rc = result_read(def, body, len, true, &verdict, &outcome->result, &why);
-
-	if (rc == RC_OK && verdict == RESULT_FOUND) {
-		outcome->kind = OUTCOME_RESULT;
-	} else if (rc == RC_OK) {
-		outcome->kind = OUTCOME_FAILED;
-		outcome->reason = REASON_CONTRACT_VIOLATION;
-		outcome->effect_done = def->side_effects;
-		text_addf(&outcome->detail, "the provider called back, but %s",
-			  why.bytes ? why.bytes : "");
-	}
-	text_release(&why);
-	return rc;
+	if (!def && !terms)
+		return RC_INVALID;
+	text_add_str(&outcome->detail, CALLED_BACK);
+	return terms_judge_body(def, terms, body, len, true, outcome);
 }
 
-enum rc callback_read(const struct provider_def *def, const char *body, size_t len,
-		      struct outcome *outcome_out)
+enum rc callback_read(const struct provider_def *def, const struct terms *terms, const char *body,
+		      size_t len, struct outcome *outcome_out)
 {
 	struct outcome outcome = { .kind = OUTCOME_UNKNOWN, .retry_after_ms = -1 };
 	struct json_doc *doc = NULL;
@@ -101,11 +94,13 @@ enum rc callback_read(const struct provider_def *def, const char *body, size_t l
 		goto fail;
 	rc = RC_OK;
 	if (form == FORM_SUCCEEDED)
-		take_result(json_root(doc), &outcome);
+		rc = take_result(def, terms, json_root(doc), &outcome);
 	else if (form == FORM_FAILED)
 		take_error(json_root(doc), &outcome);
 	else
-		rc = def ? take_providers(def, body, len, &outcome) : RC_INVALID;
+		rc = take_providers(def, terms, body, len, &outcome);
+	if (outcome.kind == OUTCOME_RESULT)
+		text_clear(&outcome.detail);
 	if (rc == RC_OK && (!text_ok(&outcome.result) || !text_ok(&outcome.detail)))
 		rc = RC_FAULT;
 	if (rc != RC_OK)

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/result_read.h"
 #include "core/status_read.h"
+#include "core/terms_judge.h"
 #include "core/utf8.h"
 
 #define DETAIL_MAX_BYTES 1000
@@ -123,8 +123,8 @@ static bool bodiless_status(uint32_t status)
 }
 
 /* A success without a body. Where only a close ended it, the body may have been lost. */
-static void judge_empty(const struct seen *seen, const struct provider_def *def,
-			struct outcome *outcome)
+static enum rc judge_empty(const struct seen *seen, const struct provider_def *def,
+			   const struct terms *terms, struct outcome *outcome)
 {
 	const struct provider_outcome *row = row_of(def, 0);
 	bool told = row_of(def, seen->http_status) != NULL; /* by name, to have succeeded */
@@ -133,72 +133,33 @@ static void judge_empty(const struct seen *seen, const struct provider_def *def,
 		decide(outcome, OUTCOME_UNKNOWN, REASON_TRUNCATED);
 		text_add_str(&outcome->detail,
 			     ", with a body that only the close ended and nothing in it");
-		return;
+		return RC_OK;
 	}
 	text_add_str(&outcome->detail, ", without a body");
 	if (row ? row->means == OVERRIDE_SUCCEEDED : told && bodiless_status(seen->http_status)) {
-		decide(outcome, OUTCOME_RESULT, REASON_NONE);
 		text_add_str(&outcome->result, "null");
-		return;
+		return terms_judge_result(def, terms, outcome);
 	}
 	decide(outcome, OUTCOME_UNKNOWN, REASON_EMPTY);
 	if (row)
 		judge_override(row->means, REASON_EMPTY, outcome);
-}
-
-/* The provider has done the work, and what it says of it can't be used. */
-static void judge_unusable(const struct provider_def *def, enum reason reason, const char *words,
-			   struct outcome *outcome)
-{
-	decide(outcome, OUTCOME_FAILED, reason);
-	outcome->effect_done = def->side_effects;
-	text_addf(&outcome->detail, ", but %s", words);
-}
-
-static enum rc judge_body(const struct seen *seen, const struct provider_def *def,
-			  struct outcome *outcome)
-{
-	enum result_verdict verdict = RESULT_BROKEN;
-	struct text why;
-
-	text_init(&why, DETAIL_MAX_BYTES / 2);
-	enum rc rc = result_read(def, seen->body, seen->body_len,
-				 !seen->close_delimited && !seen->encoded, &verdict,
-				 &outcome->result, &why);
-	if (rc != RC_OK) {
-		text_release(&why);
-		return rc;
-	}
-	const char *words = why.bytes ? why.bytes : "";
-
-	switch (verdict) {
-	case RESULT_FOUND: decide(outcome, OUTCOME_RESULT, REASON_NONE); break;
-	case RESULT_UNENDED:
-		decide(outcome, OUTCOME_UNKNOWN, REASON_TRUNCATED);
-		text_addf(&outcome->detail, ", but %s", words);
-		break;
-	case RESULT_BROKEN:
-	case RESULT_VERDICT__MAX:
-		judge_unusable(def, REASON_CONTRACT_VIOLATION, words, outcome);
-		break;
-	}
-	text_release(&why);
 	return RC_OK;
 }
 
 static enum rc judge_success(const struct seen *seen, const struct provider_def *def,
-			     struct outcome *outcome)
+			     const struct terms *terms, struct outcome *outcome)
 {
+	if (seen->body_len == 0 && !seen->two_lengths && !seen->too_large)
+		return judge_empty(seen, def, terms, outcome);
+	if (!seen->two_lengths && !seen->too_large)
+		return terms_judge_body(def, terms, seen->body, seen->body_len,
+					!seen->close_delimited && !seen->encoded, outcome);
 	if (seen->two_lengths)
-		judge_unusable(def, REASON_CONTRACT_VIOLATION, "it gives two lengths for one body",
-			       outcome);
-	else if (seen->too_large)
-		judge_unusable(def, REASON_TOO_LARGE, "its body is larger than max_result_bytes",
-			       outcome);
-	else if (seen->body_len == 0)
-		judge_empty(seen, def, outcome);
+		terms_unusable(def, terms, REASON_CONTRACT_VIOLATION,
+			       "it gives two lengths for one body", outcome);
 	else
-		return judge_body(seen, def, outcome);
+		terms_unusable(def, terms, REASON_TOO_LARGE,
+			       "its body is larger than max_result_bytes", outcome);
 	return RC_OK;
 }
 
@@ -219,7 +180,7 @@ bool outcome_settles_resend(const struct outcome *outcome)
 }
 
 static enum rc judge_answer(const struct seen *seen, const struct provider_def *def,
-			    struct outcome *outcome)
+			    const struct terms *terms, struct outcome *outcome)
 {
 	const struct provider_outcome *row =
 		seen->http_status ? row_of(def, seen->http_status) : NULL;
@@ -233,7 +194,7 @@ static enum rc judge_answer(const struct seen *seen, const struct provider_def *
 		return accepted_reference(def, seen->body, seen->body_len, outcome->reference);
 	}
 	if (row ? row->means == OVERRIDE_SUCCEEDED : success)
-		return judge_success(seen, def, outcome);
+		return judge_success(seen, def, terms, outcome);
 	if (row)
 		judge_override(row->means, REASON_GATEWAY, outcome);
 	else
@@ -261,7 +222,7 @@ void outcome_add_words(struct text *detail, const char *words)
 }
 
 enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
-		   struct outcome *outcome_out)
+		   const struct terms *terms, struct outcome *outcome_out)
 {
 	struct outcome outcome = {
 		.phase = seen->phase,
@@ -274,7 +235,7 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 	text_init(&outcome.result, (size_t)def->max_result_bytes * 6 + 8);
 	text_init(&outcome.detail, DETAIL_MAX_BYTES);
 	if (seen->end == SEEN_WHOLE)
-		rc = judge_answer(seen, def, &outcome);
+		rc = judge_answer(seen, def, terms, &outcome);
 	else
 		judge_end(seen, &outcome);
 	if (rc != RC_OK)

@@ -59,6 +59,8 @@ enum outcome_kind {
 	OUTCOME__MAX
 };
 
+struct terms; /* see contract.h */
+
 #define REFERENCE_MAX_BYTES 512
 
 struct outcome {
@@ -66,7 +68,8 @@ struct outcome {
 	enum reason reason; /* NONE for a result */
 	enum phase phase;
 	uint32_t http_status;
-	bool effect_done;	/* failed, but the provider has done something that can't be used */
+	bool effect_done;	/* failed, but the provider, by its row or by the contract, has
+				   done something that can't be used */
 	int64_t retry_after_ms; /* -1: none */
 	char reference[REFERENCE_MAX_BYTES +
 		       1]; /* OUTCOME_ACCEPTED: the provider's name for the work; "": none told */
@@ -79,9 +82,11 @@ struct outcome {
 			       bytes */
 };
 
-/* RC_OK: outcome_release() it. RC_FAULT: no memory; treat the attempt as unknown. */
+/* terms: what a success is judged by beside the row (see terms_judge.h); whatever is no success
+ * means what it means without them. NULL: no contract. RC_OK: outcome_release() it. RC_FAULT: no
+ * memory; treat the attempt as unknown. */
 MUST_CHECK enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
-			      struct outcome *outcome_out);
+			      const struct terms *terms, struct outcome *outcome_out);
 void outcome_release(struct outcome *outcome);
 
 /* ": " and libcurl's words, as far as there is room. They may quote what the provider sent: nothing

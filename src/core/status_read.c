@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/result_read.h"
+#include "core/terms_judge.h"
 
 #define WORD_SHOWN_MAX 64
 #define DETAIL_MAX_BYTES 1000
@@ -63,23 +64,22 @@ static void decide(struct outcome *outcome, enum outcome_kind kind, enum reason 
 	text_add_str(&outcome->detail, words);
 }
 
-static void judge_done(const struct json_value *root, const struct provider_def *def,
-		       struct outcome *outcome)
+static enum rc judge_done(const struct json_value *root, const struct provider_def *def,
+			  const struct terms *terms, struct outcome *outcome)
 {
 	const struct json_value *at = json_at(root, def->status_result, strlen(def->status_result));
 
-	if (at) {
-		decide(outcome, OUTCOME_RESULT, REASON_NONE, "");
-		text_add(&outcome->result, at->raw, at->raw_len);
-	} else {
-		decide(outcome, OUTCOME_FAILED, REASON_CONTRACT_VIOLATION,
-		       ", but has nothing at the result's pointer");
-		outcome->effect_done = def->side_effects;
+	if (!at) {
+		terms_unusable(def, terms, REASON_CONTRACT_VIOLATION,
+			       "has nothing at the result's pointer", outcome);
+		return RC_OK;
 	}
+	text_add(&outcome->result, at->raw, at->raw_len);
+	return text_ok(&outcome->result) ? terms_judge_result(def, terms, outcome) : RC_FAULT;
 }
 
-static void judge_word(const struct json_value *root, const struct provider_def *def,
-		       struct outcome *outcome)
+static enum rc judge_word(const struct json_value *root, const struct provider_def *def,
+			  const struct terms *terms, struct outcome *outcome)
 {
 	const struct json_value *state =
 		json_at(root, def->status_state, strlen(def->status_state));
@@ -88,20 +88,21 @@ static void judge_word(const struct json_value *root, const struct provider_def 
 	if (!word) {
 		decide(outcome, OUTCOME_UNKNOWN, REASON_NONE,
 		       ", whose state has no row in status.map");
-		return;
+		return RC_OK;
 	}
 	if (strlen(word->word) <= WORD_SHOWN_MAX)
 		text_addf(&outcome->detail, ", state %s", word->word);
 	switch (word->means) {
-	case STATUS_SUCCEEDED: judge_done(root, def, outcome); break;
+	case STATUS_SUCCEEDED: return judge_done(root, def, terms, outcome);
 	case STATUS_FAILED: decide(outcome, OUTCOME_FAILED, REASON_PROVIDER_FAILED, ""); break;
 	case STATUS_WORKING:
 	case STATUS_MEANS__MAX: decide(outcome, OUTCOME_UNKNOWN, REASON_NONE, ""); break;
 	}
+	return RC_OK;
 }
 
 static enum rc judge_body(const struct seen *seen, const struct provider_def *def,
-			  struct outcome *outcome)
+			  const struct terms *terms, struct outcome *outcome)
 {
 	struct json_doc *doc;
 	struct json_error error;
@@ -113,9 +114,9 @@ static enum rc judge_body(const struct seen *seen, const struct provider_def *de
 	}
 	if (rc != RC_OK)
 		return rc;
-	judge_word(json_root(doc), def, outcome);
+	rc = judge_word(json_root(doc), def, terms, outcome);
 	json_free(doc);
-	return RC_OK;
+	return rc;
 }
 
 /* Begins the sentence. False: no whole answer came, which says nothing. */
@@ -151,13 +152,13 @@ static enum rc end(enum rc rc, struct outcome *outcome, struct outcome *outcome_
 }
 
 enum rc status_of(const struct seen *seen, const struct provider_def *def,
-		  struct outcome *outcome_out)
+		  const struct terms *terms, struct outcome *outcome_out)
 {
 	struct outcome outcome;
 	enum rc rc = RC_OK;
 
 	if (begin(seen, def, "status query", &outcome))
-		rc = judge_body(seen, def, &outcome);
+		rc = judge_body(seen, def, terms, &outcome);
 	return end(rc, &outcome, outcome_out);
 }
 

@@ -17,9 +17,14 @@ MUST_CHECK enum rc accepted_reference(const struct provider_def *def, const char
 
 /* A whole 2xx answer whose state the row knows decides; all else keeps the doubt, and `detail` says
  * what was seen: kind RESULT, FAILED (provider_failed, or contract_violation where it succeeded
- * without a usable result) or UNKNOWN. */
+ * without a usable result) or UNKNOWN.
+ *
+ * The answer to a question has a shape of its own, and the row says where the result stands in it:
+ * so of `terms` (NULL: no contract) only the schema and the checks apply, as for any result that is
+ * told as such. The route's result, doubt and require name places of the answer to the work itself;
+ * here they would find another thing, or nothing, and turn good work into a violation. */
 MUST_CHECK enum rc status_of(const struct seen *seen, const struct provider_def *def,
-			     struct outcome *outcome_out);
+			     const struct terms *terms, struct outcome *outcome_out);
 
 /* The answer to a cancel: CANCELLED for a whole 2xx where the row says that it proves the end; else
  * UNKNOWN, in words. */

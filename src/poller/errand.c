@@ -249,11 +249,11 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 
 	switch (errand->kind) {
 	case ERRAND_STATUS:
-		rc = status_of(seen, errand->def, o);
+		rc = status_of(seen, errand->def, NULL, o);
 		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN;
 		return rc;
 	case ERRAND_RESEND:
-		rc = outcome_of(seen, errand->def, o);
+		rc = outcome_of(seen, errand->def, NULL, o);
 		*settles_out = rc == RC_OK && outcome_settles_resend(o);
 		return rc;
 	case ERRAND_CANCEL:
@@ -265,7 +265,7 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 	case ERRAND_KIND__MAX: break;
 	}
 	*settles_out = true;
-	return outcome_of(seen, errand->def, o);
+	return outcome_of(seen, errand->def, NULL, o);
 }
 
 void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)

@@ -48,7 +48,7 @@ static void check(const struct row *row)
 	if (!seen.body)
 		seen.body = "";
 	make_def(row->members, &def);
-	assert_int_equal(outcome_of(&seen, &def, &outcome), RC_OK);
+	assert_int_equal(outcome_of(&seen, &def, NULL, &outcome), RC_OK);
 	if (outcome.kind != row->kind || outcome.reason != row->reason ||
 	    outcome.effect_done != row->effect_done)
 		fail_msg("%s: kind %d reason %s effect %d: %s", row->what, (int)outcome.kind,
@@ -240,7 +240,7 @@ static void c07_retry_after_comes_along_only_with_a_retry(void **state)
 		struct outcome outcome;
 
 		seen.retry_after_ms = rows[i].told_ms;
-		assert_int_equal(outcome_of(&seen, &def, &outcome), RC_OK);
+		assert_int_equal(outcome_of(&seen, &def, NULL, &outcome), RC_OK);
 		if (outcome.kind != rows[i].kind || outcome.retry_after_ms != rows[i].want_ms)
 			fail_msg("row %zu: kind %d, %lld ms", i, (int)outcome.kind,
 				 (long long)outcome.retry_after_ms);
@@ -473,7 +473,7 @@ static void the_detail_holds_no_payload_and_no_control_byte(void **state)
 				     .detail = "" };
 		struct outcome outcome;
 
-		assert_int_equal(outcome_of(&seen, &def, &outcome), RC_OK);
+		assert_int_equal(outcome_of(&seen, &def, NULL, &outcome), RC_OK);
 		assert_null(strstr(outcome.detail.bytes, "tiger"));
 		outcome_release(&outcome);
 	}
@@ -485,7 +485,7 @@ static void the_detail_holds_no_payload_and_no_control_byte(void **state)
 		.end = SEEN_RESET, .phase = PHASE_SENT, .retry_after_ms = -1, .detail = words
 	};
 	struct outcome outcome;
-	assert_int_equal(outcome_of(&seen, &def, &outcome), RC_OK);
+	assert_int_equal(outcome_of(&seen, &def, NULL, &outcome), RC_OK);
 	assert_non_null(strstr(outcome.detail.bytes, ": a??b??\xc3\xa9w"));
 	assert_in_range(outcome.detail.len, 900, 1000);
 	outcome_release(&outcome);

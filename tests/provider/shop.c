@@ -175,7 +175,7 @@ void trade_make(struct trade *trade)
 	}
 	trade->took_ms = clock_monotonic_ms() - began_ms;
 	exchange_seen(trade->exchange, trade->code, trade->now_us, &trade->seen);
-	assert_int_equal(outcome_of(&trade->seen, &trade->def, &trade->outcome), RC_OK);
+	assert_int_equal(outcome_of(&trade->seen, &trade->def, NULL, &trade->outcome), RC_OK);
 }
 
 void trade_release(struct trade *trade)
