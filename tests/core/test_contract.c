@@ -115,12 +115,12 @@ static void what_is_written_is_what_was_read_to_the_digit(void **state)
 		"\"equals\": 1.00",
 		"\"tokenizer\": " TOKENIZER,
 		"\"Bearer ${env:T}\"",
-		"\"never_sent\": \"retry\", \"refused\": \"stop\", \"retry_later\": "
-		"\"next_route\", "
-		"\"contract_violation\": \"retry\"",
+		("\"never_sent\": \"retry\", \"refused\": \"stop\", \"retry_later\": "
+		 "\"next_route\", "
+		 "\"contract_violation\": \"retry\""),
 		"\"rounds\": 5, \"max_age_s\": 60",
-		"{\"provider\": \"first\", \"result\": {\"pointer\": \"\", \"as\": \"value\"}, "
-		"\"doubt\": [], \"require\": []}",
+		("{\"provider\": \"first\", \"result\": {\"pointer\": \"\", \"as\": \"value\"}, "
+		 "\"doubt\": [], \"require\": []}"),
 	};
 	struct contract *contract = read_ok(full);
 	struct text once, twice;
