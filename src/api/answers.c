@@ -75,8 +75,16 @@ static void refuse(struct reply *reply, enum problem problem, const struct job *
 	view_etag(job, reply->etag);
 }
 
+static void refuse_route(struct reply *reply, enum standing why)
+{
+	reply_problem(reply, PROBLEM_NOT_CERTIFIED,
+		      "This provider may not serve the contract's jobs now: %s.",
+		      standing_name(why));
+	reply_add_why(reply, standing_name(why));
+}
+
 void answer_changed(struct reply *reply, enum changed changed, int status, const struct job *job,
-		    const struct id *attempt_id)
+		    const struct refusal *refusal)
 {
 	switch (changed) {
 	case CHANGED_DONE: reply_job(reply, status, job); return;
@@ -92,13 +100,17 @@ void answer_changed(struct reply *reply, enum changed changed, int status, const
 	case CHANGED_JOB_SETTLED: refuse(reply, PROBLEM_JOB_SETTLED, job); return;
 	case CHANGED_IN_DOUBT:
 		reply_name_job(reply, &job->id);
-		refuse_in_doubt(reply, job, attempt_id);
+		refuse_in_doubt(reply, job, &refusal->attempt_id);
 		return;
 	case CHANGED_EFFECT_DONE: refuse(reply, PROBLEM_EFFECT_DONE, job); return;
 	case CHANGED_NO_SUCH_PROVIDER:
 		refuse_provider(reply, "there is no provider of this name");
 		return;
 	case CHANGED_PROVIDER_DISABLED: refuse_provider(reply, "this provider is disabled"); return;
+	case CHANGED_NOT_CERTIFIED: refuse_route(reply, refusal->why); return;
+	case CHANGED_CONTRACT_VIOLATION:
+		reply_problem(reply, PROBLEM_CONTRACT_VIOLATION, "The result %s.", refusal->words);
+		return;
 	case CHANGED_ATTEMPT_SETTLED: refuse(reply, PROBLEM_ATTEMPT_SETTLED, job); return;
 	case CHANGED_ATTEMPT_LOST: refuse(reply, PROBLEM_ATTEMPT_LOST, job); return;
 	case CHANGED_TOO_LARGE:

@@ -117,12 +117,12 @@ static void request_attempt(const struct api *api, const struct call *call, cons
 			    struct reply *reply)
 {
 	struct job job = { 0 };
-	struct id attempt_id = { { 0 } };
+	struct refusal refusal;
 	enum changed changed;
 
 	changed = job_store_request_attempt(api->db, &call->who, &call->id, provider,
-					    &call->if_match, &job, &attempt_id);
-	answer_changed(reply, changed, 202, &job, &attempt_id);
+					    &call->if_match, &job, &refusal);
+	answer_changed(reply, changed, 202, &job, &refusal);
 	if (changed == CHANGED_DONE)
 		reply->retry_after_s = job_retry_hint_s(&job, clock_real_us());
 	job_release(&job);
@@ -223,9 +223,12 @@ void attempts_settle(const struct api *api, struct call *call, struct reply *rep
 	flaws_init(&r.flaws);
 	if (read_word(&r, call, &word)) {
 		word.who = call->who.owner;
-		enum changed changed = settle_by_operator(api->db, &word, &call->if_match, &job);
+		struct refusal refusal;
+		enum changed changed =
+			settle_by_operator(api->db, &word, &call->if_match, &job, &refusal);
 
-		answer_changed(reply, changed, 200, &job, &call->id);
+		refusal.attempt_id = call->id;
+		answer_changed(reply, changed, 200, &job, &refusal);
 	} else {
 		refuse_body(reply, &r);
 	}

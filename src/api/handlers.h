@@ -56,7 +56,7 @@ void answer_unauthorized(struct reply *reply, bool token_was_bad, const char *de
 /* What a change to a job came to. `attempt`: the one in doubt, or NULL. `status` is that of
  * CHANGED_DONE. */
 void answer_changed(struct reply *reply, enum changed changed, int status, const struct job *job,
-		    const struct id *attempt_id);
+		    const struct refusal *refusal);
 
 /* {id} -> the answer for an empty body or {}: false when the body has members, which are named in a
  * 422. */

@@ -10,7 +10,7 @@ void health_live(const struct api *api, struct call *call, struct reply *reply)
 	text_add_str(reply_plain(reply, 200), "up\n");
 }
 
-static const char *schema_flaw(enum schema verdict)
+static const char *schema_flaw(enum schema_age verdict)
 {
 	switch (verdict) {
 	case SCHEMA_CURRENT: return NULL;

@@ -87,6 +87,26 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 				  "An attempt ended with an answer that can't be used after it may "
 				  "have done its work. Only an operator "
 				  "may ask for another attempt." },
+	[PROBLEM_INVALID_CONTRACT] = { "invalid-contract", 422, "The contract is invalid",
+				       "Each of `errors` names a place in the body and what is "
+				       "wrong there. Nothing was changed." },
+	[PROBLEM_CONTRACT_VIOLATION] = { "contract-violation", 422,
+					 "The result breaks the contract",
+					 "A result must meet the job's contract, whoever brings "
+					 "it. "
+					 "Nothing was changed." },
+	[PROBLEM_NOT_CERTIFIED] = { "not-certified", 409, "The route isn't certified",
+				    "Every route but the first needs a certificate that is valid "
+				    "at "
+				    "this moment. `why` says what is wrong: not_certified, failed, "
+				    "subject_changed, expired, disabled, or no_route where the "
+				    "contract doesn't name the provider." },
+	[PROBLEM_NO_FIXTURES] = { "no-fixtures", 409, "There is nothing to certify by",
+				  "A certification needs a fixture with a check of its own." },
+	[PROBLEM_SIDE_EFFECTS] = { "side-effects", 409, "A certification would have side effects",
+				   "The contract says that its work has side effects, and every "
+				   "fixture really goes to the provider. Say "
+				   "`\"side_effects\": true` if that is meant." },
 	[PROBLEM_ATTEMPT_SETTLED] = { "attempt-settled", 409, "The attempt has ended",
 				      "It is in a terminal state, and stays so." },
 	[PROBLEM_ATTEMPT_LOST] = { "attempt-lost", 409, "The result came second",

@@ -184,6 +184,11 @@ void reply_add_job_id(struct reply *reply, const struct id *job_id)
 	add(reply, "job_id", view_id(job_id));
 }
 
+void reply_add_why(struct reply *reply, const char *why)
+{
+	add(reply, "why", json_object_new_string(why));
+}
+
 void reply_add_attempt(struct reply *reply, const struct attempt *attempt)
 {
 	add(reply, "attempt", view_attempt(attempt));

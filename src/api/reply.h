@@ -73,6 +73,7 @@ void reply_add_number(struct reply *reply, const char *member,
 		      uint64_t number); /* `member`: a constant */
 void reply_add_job_id(struct reply *reply, const struct id *job_id);
 void reply_add_attempt(struct reply *reply, const struct attempt *attempt);
+void reply_add_why(struct reply *reply, const char *why); /* ASCII */
 void reply_add_flaws(struct reply *reply, const struct flaws *flaws);
 
 /* Writes head and body. To be called once, after the handler. */

@@ -136,6 +136,7 @@ void job_release(struct job *job)
 	blob_release(&job->metadata);
 	blob_release(&job->result);
 	blob_release(&job->error_detail);
+	blob_release(&job->passed_over);
 	for (size_t i = 0; i < job->attempts_len; i++)
 		attempt_release(&job->attempts[i]);
 	free(job->attempts);

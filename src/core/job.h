@@ -141,6 +141,8 @@ struct attempt {
 	struct blob settled_by;	 /* the operator whose word it was */
 	int64_t settled_us;	 /* when that was said; 0: by no operator */
 	struct blob last_answer; /* in words */
+	bool has_certificate;
+	struct id certificate_id; /* what permitted the fail-over to this provider */
 };
 
 struct job {
@@ -172,6 +174,7 @@ struct job {
 	bool has_error_attempt;
 	struct id error_attempt_id;
 	bool effect_done;	  /* failed after an effect that can't be used */
+	struct blob passed_over;  /* JSON objects with commas between: routes that weren't taken */
 	bool in_doubt;		  /* an attempt is still out, even if the job is settled */
 	bool asked_about;	  /* the provider of that one is being asked what became of it */
 	struct attempt *attempts; /* in order of number; NULL in lists */

@@ -75,6 +75,19 @@ static void put_raw(struct build *b, const char *name, const struct blob *blob)
 		put_or_null(b, name, NULL);
 }
 
+/* What is kept as "a, b" is shown as [a, b]. */
+static void put_list(struct build *b, const char *name, const struct blob *items)
+{
+	struct text list;
+
+	text_init(&list, items->len + 2);
+	text_add_str(&list, "[");
+	text_add(&list, items->bytes ? items->bytes : "", items->len);
+	text_add_str(&list, "]");
+	put(b, name, text_ok(&list) ? view_raw(list.bytes, list.len) : NULL);
+	text_release(&list);
+}
+
 /* No metadata is an empty object, so that a client may always look inside; purged_at tells what is
  * gone. */
 static void put_metadata(struct build *b, const struct blob *metadata)
@@ -256,6 +269,7 @@ static struct json_object *job_object(const struct job *job, bool whole)
 	put_time(&b, "created_at", job->created_us);
 	put_time(&b, "updated_at", job->updated_us);
 	put_time(&b, "purged_at", job->purged_us);
+	put_list(&b, "passed_over", &job->passed_over);
 	if (whole)
 		put(&b, "attempts", view_attempts(job));
 	return build_end(&b);
@@ -284,6 +298,7 @@ struct json_object *view_attempt(const struct attempt *attempt)
 	put_name(&b, "reason", reason_name(attempt->reason));
 	put_number_or_null(&b, "http_status", attempt->http_status);
 	put_bytes(&b, "note", &attempt->note);
+	put_id_if(&b, "certificate_id", attempt->has_certificate, &attempt->certificate_id);
 	put_time(&b, "started_at", attempt->started_us);
 	put_time(&b, "finished_at", attempt->finished_us);
 	return build_end(&b);

@@ -116,7 +116,8 @@ static enum ctl_exit refuse_lost(struct ctl *ctl, const char *id, const struct j
 }
 
 enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *what,
-			     const char *id, const char *provider, const struct job *job)
+			     const char *id, const char *provider, const struct job *job,
+			     const struct refusal *refusal)
 {
 	const char *named = provider ? provider : "";
 	char job_id[ID_TEXT_LEN + 1];
@@ -152,6 +153,16 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 		return CTL_REFUSED;
 	case CHANGED_PROVIDER_DISABLED:
 		ctl_say(ctl, "the provider %s is disabled; nothing was done", named);
+		return CTL_REFUSED;
+	case CHANGED_NOT_CERTIFIED:
+		ctl_say(ctl,
+			"the provider %s may not serve this job's contract now: %s; nothing was "
+			"done (see `onejob contract certificates`)",
+			named, standing_name(refusal->why));
+		return CTL_REFUSED;
+	case CHANGED_CONTRACT_VIOLATION:
+		ctl_say(ctl, "the result breaks the job's contract: it %s; nothing was done",
+			refusal->words);
 		return CTL_REFUSED;
 	case CHANGED_ATTEMPT_SETTLED:
 		ctl_say(ctl, "%s %s has ended already, and stays as it is: onejob job show %s",

@@ -16,6 +16,7 @@ void advice_job(struct ctl *ctl, const struct job *job);
 /* A sentence on `err` for all but CHANGED_DONE, and how the process ends. `job`: as it is now,
  * where the answer fills it in. `what` ("job", "attempt") and its id are what was asked about. */
 enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *what,
-			     const char *id, const char *provider, const struct job *job);
+			     const char *id, const char *provider, const struct job *job,
+			     const struct refusal *refusal);
 
 #endif

@@ -275,9 +275,10 @@ static enum ctl_exit say_word(struct ctl *ctl, const struct args *args, const st
 	static const struct if_match no_condition = { .present = false };
 	char id[ID_TEXT_LEN + 1];
 	struct job job = { .state = JOB_STATE__MAX };
-	enum changed changed = settle_by_operator(ctl->db, word, &no_condition, &job);
-	enum ctl_exit end =
-		advice_changed(ctl, changed, "attempt", args->operand[0], word->provider, &job);
+	struct refusal refusal;
+	enum changed changed = settle_by_operator(ctl->db, word, &no_condition, &job, &refusal);
+	enum ctl_exit end = advice_changed(ctl, changed, "attempt", args->operand[0],
+					   word->provider, &job, &refusal);
 
 	if (end == CTL_DONE && ctl->json)
 		end = ctl_print_json(ctl, view_job(&job));

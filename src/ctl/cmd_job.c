@@ -266,7 +266,7 @@ enum ctl_exit cmd_job_cancel(struct ctl *ctl, const struct args *args)
 	if (end != CTL_DONE)
 		return end;
 	enum changed changed = job_store_cancel(ctl->db, &the_operator, &id, &no_condition, &job);
-	end = advice_changed(ctl, changed, "job", args->operand[0], NULL, &job);
+	end = advice_changed(ctl, changed, "job", args->operand[0], NULL, &job, NULL);
 	if (end == CTL_DONE && ctl->json)
 		end = ctl_print_json(ctl, view_job(&job));
 	else if (end == CTL_DONE)

@@ -131,7 +131,7 @@ struct errand_list errands_of_asks(struct ask_list *asks)
 			.tries = ask->tries,
 			.provider = ask->provider,
 			.def = &ask->def,
-			.input = &ask->input,
+			.input = &ask->terms.input,
 			.traceparent = ask->traceparent,
 			.reference = ask->reference.bytes,
 			.budget_ms = ask->budget_ms,

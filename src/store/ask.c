@@ -33,7 +33,7 @@ void ask_release(struct ask *ask)
 {
 	provider_def_release(&ask->def);
 	free(ask->reference.bytes);
-	free(ask->input.bytes);
+	job_terms_release(&ask->terms);
 	*ask = (struct ask){ 0 };
 }
 
@@ -157,21 +157,20 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	return RC_OK;
 }
 
-static enum rc read_input(struct db *db, struct ask *ask)
+/* Where the contract can't be read, nothing that the provider says can be judged: there is no
+ * question then. */
+static enum rc read_terms(struct db *db, struct ask *ask)
 {
-	struct stmt *st = db_stmt(db, SQL_ASK_INPUT);
+	enum rc rc;
 
-	bind_id(st, &ask->job_id);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
+	if (ask->kind == ASK_CANCEL || ask->kind == ASK_KIND__MAX)
+		return RC_OK;
+	rc = terms_store_read(db, &ask->job_id, ask->provider, &ask->terms);
 	if (rc != RC_OK)
 		return rc;
-	bool ok = col_blob(st, &ask->input) && ask->input.bytes;
-
-	stmt_done(st);
-	return ok ? RC_OK : RC_FAULT;
+	if (!ask->terms.input.bytes || (ask->terms.has_contract && !ask->terms.route))
+		ask->kind = ASK_KIND__MAX;
+	return RC_OK;
 }
 
 /* The job's advice changes with it: from now on it needs a person. */
@@ -250,14 +249,14 @@ static enum rc take_one(struct db *db, void *arg)
 		rc = lock_job(db, &asking->turn.job_id, &job);
 	if (rc == RC_OK)
 		rc = read_due(db, &job, ask, &due);
+	if (rc == RC_OK)
+		rc = read_terms(db, ask);
 	if (rc != RC_OK)
 		return rc;
 	if (ask->kind == ASK_KIND__MAX)
 		return stop(db, ask);
 	if (ask->kind == ASK_RESEND)
 		rc = hold_lease(db, asking);
-	if (rc == RC_OK && ask->kind == ASK_RESEND)
-		rc = read_input(db, ask);
 	return rc == RC_OK ? begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0)
 			   : rc;
 }

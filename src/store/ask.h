@@ -12,6 +12,7 @@
 #include "core/job.h"
 #include "core/provider_def.h"
 #include "store/db.h"
+#include "store/terms_store.h"
 
 #define ASK_MAX 64
 #define ASK_RESENDS_MAX 20	/* the same request under the same key; then it stops */
@@ -37,8 +38,8 @@ struct ask {
 	bool in_play;	/* the attempt may still win */
 	char provider[NAME_MAX_LEN + 1];
 	struct provider_def def;
-	struct blob reference; /* the provider's own name for the work */
-	struct blob input;     /* ASK_RESEND */
+	struct blob reference;	/* the provider's own name for the work */
+	struct job_terms terms; /* not for ASK_CANCEL; its input goes out again with ASK_RESEND */
 	char traceparent[TRACEPARENT_LEN + 1];
 	int64_t taken_ms;  /* monotonic, before it was taken */
 	int64_t budget_ms; /* until the job's deadline; -1: none */

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "store/contract_store.h"
 #include "store/definition.h"
+#include "store/routes.h"
 #include "store/stmt.h"
 
 #define OWNERS_MAX 64
@@ -37,8 +39,11 @@ void claim_list_free(struct claim_list *claims)
 		claim_release(&claims->list[i]);
 	for (size_t i = 0; i < claims->defs_len; i++)
 		provider_def_release(&claims->defs[i]);
+	for (size_t i = 0; i < claims->contracts_len; i++)
+		contract_free(claims->contracts[i].contract);
 	free(claims->list);
 	free(claims->defs);
+	free(claims->contracts);
 	*claims = (struct claim_list){ 0 };
 }
 
@@ -210,7 +215,8 @@ static enum rc read_candidates(struct db *db, const char *lane, const struct own
 	return rc;
 }
 
-static enum rc read_claim(struct stmt *st, struct claim *claim)
+/* *later_out: the route isn't the contract's first. */
+static enum rc read_claim(struct stmt *st, struct claim *claim, bool *later_out)
 {
 	*claim = (struct claim){ 0 };
 	(void)col_id(st, &claim->job_id);
@@ -226,12 +232,48 @@ static enum rc read_claim(struct stmt *st, struct claim *claim)
 	claim->generation = (uint32_t)col_u64(st);
 	claim->tries_here = (uint32_t)col_u64(st) + 1;
 	claim->now_us = col_time(st);
+	col_name(st, claim->contract_name, sizeof claim->contract_name);
+	claim->contract_version = (uint32_t)col_u64(st);
+	*later_out = claim->contract_name[0] && col_i64(st, 1) != 0;
+	if (!claim->contract_name[0])
+		col_skip(st);
+	claim->has_certificate = col_id(st, &claim->certificate_id);
 	return ok ? RC_OK : RC_FAULT;
+}
+
+/* One that was locked: it is claimed, or its later route has no valid certificate at this moment
+ * and it must go elsewhere. */
+static enum rc take_locked(struct stmt *st, struct claim *out, size_t *len_out,
+			   struct id *elsewhere, size_t *elsewhere_len)
+{
+	struct claim *claim = &out[*len_out];
+	bool later;
+	enum rc rc = read_claim(st, claim, &later);
+
+	if (rc == RC_OK && later && !claim->has_certificate) {
+		elsewhere[(*elsewhere_len)++] = claim->job_id;
+		claim_release(claim);
+		return RC_OK;
+	}
+	claim->has_certificate = claim->has_certificate && later;
+	(*len_out)++;
+	return rc;
+}
+
+static enum rc send_elsewhere(struct db *db, const struct id *ids, size_t len)
+{
+	enum rc rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < len; i++)
+		rc = routes_again(db, &ids[i]);
+	return rc;
 }
 
 static enum rc lock_candidates(struct db *db, const char *lane, const struct id *ids, size_t len,
 			       struct claim *out, size_t *len_out)
 {
+	struct id elsewhere[CLAIM_MAX];
+	size_t elsewhere_len = 0;
 	enum rc rc = RC_OK;
 
 	*len_out = 0;
@@ -239,18 +281,17 @@ static enum rc lock_candidates(struct db *db, const char *lane, const struct id 
 		size_t n = stmt_group(len - at);
 		struct stmt *st = db_stmt_n(db, SQL_CLAIM_LOCK, n);
 
+		bind_u64(st, CONTRACT_RULE_VERSION);
 		for (size_t i = 0; i < n; i++, at++)
 			bind_id(st, &ids[at]);
 		bind_str(st, lane);
 		rc = stmt_run(st);
-		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
-			rc = read_claim(st, &out[*len_out]);
-			(*len_out)++;
-		}
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
+			rc = take_locked(st, out, len_out, elsewhere, &elsewhere_len);
 		if (rc == RC_NOT_FOUND)
 			rc = RC_OK;
 	}
-	return rc;
+	return rc == RC_OK ? send_elsewhere(db, elsewhere, elsewhere_len) : rc;
 }
 
 static enum rc write_attempts(struct db *db, const struct claiming *c, const struct claim *claims,
@@ -269,6 +310,7 @@ static enum rc write_attempts(struct db *db, const struct claiming *c, const str
 			bind_u64(st, claims[at].generation);
 			bind_u64(st, claims[at].version_read);
 			bind_id(st, c->poller);
+			bind_id(st, claims[at].has_certificate ? &claims[at].certificate_id : NULL);
 		}
 		enum rc rc = stmt_run(st);
 
@@ -323,6 +365,42 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	return rc;
 }
 
+/* Versions never change, so one reading serves all of a batch. A definition that this program can't
+ * read ends the attempt before anything is sent. */
+static enum rc find_contract(struct db *db, struct claim_list *claims, struct claim *claim)
+{
+	struct claim_contract *known = claims->contracts;
+	size_t at = 0;
+
+	while (at < claims->contracts_len && (known[at].version != claim->contract_version ||
+					      strcmp(known[at].name, claim->contract_name) != 0))
+		at++;
+	if (at == claims->contracts_len) {
+		memcpy(known[at].name, claim->contract_name, sizeof known[at].name);
+		known[at].version = claim->contract_version;
+		claims->contracts_len++;
+		enum rc rc = contract_store_version(db, known[at].name, known[at].version,
+						    &known[at].contract);
+		if (rc != RC_OK && rc != RC_INVALID && rc != RC_NOT_FOUND)
+			return rc;
+	}
+	claim->contract = known[at].contract;
+	if (claim->contract)
+		claim->route = contract_route(claim->contract, claim->provider);
+	return RC_OK;
+}
+
+static enum rc find_contracts(struct db *db, struct claim_list *claims, struct claim *first,
+			      size_t len)
+{
+	enum rc rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < len; i++)
+		if (first[i].contract_name[0])
+			rc = find_contract(db, claims, &first[i]);
+	return rc;
+}
+
 static enum rc claim_lane(struct db *db, struct claiming *c, const char *lane)
 {
 	struct claim_list *claims = c->claims;
@@ -347,6 +425,8 @@ static enum rc claim_lane(struct db *db, struct claiming *c, const char *lane)
 	}
 	claims->len += len;
 	if (rc == RC_OK)
+		rc = find_contracts(db, claims, first, len);
+	if (rc == RC_OK)
 		rc = write_attempts(db, c, first, len);
 	return rc == RC_OK ? write_jobs(db, first, len) : rc;
 }
@@ -357,8 +437,11 @@ static void start_over(struct claim_list *claims)
 		claim_release(&claims->list[i]);
 	for (size_t i = 0; i < claims->defs_len; i++)
 		provider_def_release(&claims->defs[i]);
+	for (size_t i = 0; i < claims->contracts_len; i++)
+		contract_free(claims->contracts[i].contract);
 	claims->len = 0;
 	claims->defs_len = 0;
+	claims->contracts_len = 0;
 }
 
 static enum rc claim_work(struct db *db, void *arg)
@@ -385,7 +468,8 @@ enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, con
 	c.lanes = calloc(CLAIM_PROVIDERS_MAX, sizeof *c.lanes);
 	claims_out->list = calloc(CLAIM_MAX, sizeof *claims_out->list);
 	claims_out->defs = calloc(CLAIM_PROVIDERS_MAX, sizeof *claims_out->defs);
-	if (c.lanes && claims_out->list && claims_out->defs)
+	claims_out->contracts = calloc(CLAIM_MAX, sizeof *claims_out->contracts);
+	if (c.lanes && claims_out->list && claims_out->defs && claims_out->contracts)
 		rc = read_all_lanes(db, &c);
 	if (rc == RC_OK && c.lanes_len > 0)
 		rc = db_transact(db, claim_work, &c);

@@ -11,6 +11,7 @@
 
 #include "base/id.h"
 #include "base/rc.h"
+#include "core/contract.h"
 #include "core/job.h"
 #include "core/provider_def.h"
 #include "store/db.h"
@@ -34,6 +35,21 @@ struct claim {
 	int64_t now_us;	   /* the database's clock at the claim */
 	int64_t budget_ms; /* until deadline_at by the database's clock; -1: none */
 	char traceparent[TRACEPARENT_LEN + 1]; /* the client's, or "" */
+
+	/* With a contract; these two are NULL where this program can't read that version, and then
+	 * nothing may be sent. Shared by the claims of one batch. */
+	char contract_name[NAME_MAX_LEN + 1]; /* "": none */
+	uint32_t contract_version;
+	const struct contract *contract;
+	const struct route *route;
+	bool has_certificate; /* it needed one */
+	struct id certificate_id;
+};
+
+struct claim_contract {
+	char name[NAME_MAX_LEN + 1];
+	uint32_t version;
+	struct contract *contract;
 };
 
 struct claim_list {
@@ -41,6 +57,8 @@ struct claim_list {
 	size_t len;
 	struct provider_def *defs; /* what the claims point to */
 	size_t defs_len;
+	struct claim_contract *contracts;
+	size_t contracts_len;
 };
 void claim_list_free(struct claim_list *claims);
 
@@ -82,6 +100,10 @@ MUST_CHECK enum rc claim_reap(struct db *db, size_t *reaped_out);
 /* Queued jobs whose provider isn't there any more (a create that crossed its deletion) fail for
  * good: never_sent. */
 MUST_CHECK enum rc claim_fail_stranded(struct db *db, size_t *failed_out);
+
+/* Jobs queued along a later route of their contract whose provider has been disabled go on to the
+ * next one that is open, or fail for good. At most 64 a call. */
+MUST_CHECK enum rc claim_reroute(struct db *db, size_t *moved_out);
 
 /* Queued jobs whose expires_at (before any attempt) or deadline_at has passed fail for good. At
  * most 256 a call. */

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -5,6 +6,7 @@
 #include "store/job_store.h"
 #include "store/lock.h"
 #include "store/outbox.h"
+#include "store/routes.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
@@ -17,7 +19,7 @@ struct change {
 	const struct if_match *if_match;
 	const char *provider;
 	struct job *job;
-	struct id *attempt_id;
+	struct refusal *refusal;
 	enum changed changed;
 };
 
@@ -207,11 +209,38 @@ static bool settled_for_good(const struct locked_job *locked)
 	       locked->deadline_left_us <= 0;
 }
 
+/* Where the next attempt is to go, and whether it may: *target_out is the name. */
+static enum rc find_target(struct db *db, const struct locked_job *locked, struct change *change,
+			   char *target_out, bool *open_out)
+{
+	const char *name = change->provider ? change->provider : locked->provider;
+	enum gate gate;
+	enum rc rc = RC_OK;
+
+	snprintf(target_out, NAME_MAX_LEN + 1, "%s", name);
+	if (!change->provider && locked->contract[0])
+		rc = routes_first(db, locked, target_out);
+	if (rc == RC_OK)
+		rc = routes_gate(db, locked, target_out, &gate, &change->refusal->why);
+	if (rc != RC_OK)
+		return rc;
+	*open_out = gate == GATE_OPEN || (gate == GATE_DISABLED && !change->provider);
+	switch (gate) {
+	case GATE_NO_SUCH_PROVIDER: change->changed = CHANGED_NO_SUCH_PROVIDER; break;
+	case GATE_DISABLED: change->changed = CHANGED_PROVIDER_DISABLED; break;
+	case GATE_NOT_CERTIFIED: change->changed = CHANGED_NOT_CERTIFIED; break;
+	case GATE_OPEN:
+	case GATE__MAX: break;
+	}
+	return RC_OK;
+}
+
 static enum rc request(struct db *db, void *arg)
 {
 	struct change *change = arg;
 	struct locked_job locked;
-	bool enabled = true;
+	char target[NAME_MAX_LEN + 1];
+	bool open;
 	enum rc rc = find(db, change, &locked);
 
 	if (rc != RC_OK)
@@ -220,7 +249,7 @@ static enum rc request(struct db *db, void *arg)
 		return answer(db, &locked.id, change, CHANGED_STALE);
 	if (locked.state == JOB_SUCCEEDED || locked.state == JOB_CANCELLED)
 		return answer(db, &locked.id, change, CHANGED_JOB_SETTLED);
-	rc = find_in_doubt(db, &locked.id, change->attempt_id);
+	rc = find_in_doubt(db, &locked.id, &change->refusal->attempt_id);
 	if (rc == RC_OK)
 		return answer(db, &locked.id, change, CHANGED_IN_DOUBT);
 	if (rc != RC_NOT_FOUND)
@@ -231,30 +260,25 @@ static enum rc request(struct db *db, void *arg)
 		return answer(db, &locked.id, change, CHANGED_EFFECT_DONE);
 	if (locked.state == JOB_QUEUED && !change->provider)
 		return answer(db, &locked.id, change, CHANGED_DONE);
-	rc = lock_provider(db, change->provider ? change->provider : locked.provider, &enabled,
-			   NULL);
-	if (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled && change->provider)) {
-		change->changed =
-			rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
-		return RC_OK;
-	}
-	if (rc == RC_OK)
-		rc = start_over(db, &locked, change->provider ? change->provider : locked.provider);
-	return rc == RC_OK ? answer(db, &locked.id, change, CHANGED_DONE) : rc;
+	rc = find_target(db, &locked, change, target, &open);
+	if (rc == RC_OK && open)
+		rc = start_over(db, &locked, target);
+	return rc == RC_OK && open ? answer(db, &locked.id, change, CHANGED_DONE) : rc;
 }
 
 enum changed job_store_request_attempt(struct db *db, const struct identity *who,
 				       const struct id *id, const char *provider,
 				       const struct if_match *if_match, struct job *job_out,
-				       struct id *attempt_id_out)
+				       struct refusal *refusal_out)
 {
 	struct change change = { .who = who,
 				 .id = id,
 				 .if_match = if_match,
 				 .provider = provider,
 				 .job = job_out,
-				 .attempt_id = attempt_id_out };
+				 .refusal = refusal_out };
 
 	*job_out = (struct job){ 0 };
+	*refusal_out = (struct refusal){ .why = STANDING_VALID };
 	return outcome(db_transact(db, request, &change), &change);
 }

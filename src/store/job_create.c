@@ -72,7 +72,7 @@ static enum rc find_owner(struct db *db, const struct caller *caller, struct blo
 
 /* The job as it was just written, without reading it again. Where that fails it is written all the
  * same: the next round's insert meets it, and the look-up tells the rest. */
-static enum rc new_job(struct db *db, const struct create *c)
+static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_version)
 {
 	struct job *job = c->job;
 	bool ok = find_owner(db, c->caller, &job->owner) == RC_OK;
@@ -80,6 +80,8 @@ static enum rc new_job(struct db *db, const struct create *c)
 	job->id = *c->id;
 	job->state = JOB_QUEUED;
 	memcpy(job->provider, c->intent->provider, sizeof job->provider);
+	memcpy(job->contract, c->intent->contract, sizeof job->contract);
+	job->contract_version = (uint32_t)contract_version;
 	job->max_attempts = c->intent->max_attempts;
 	job->not_before_us = c->intent->not_before_us;
 	job->expires_us = c->intent->expires_us;
@@ -98,12 +100,20 @@ static enum rc new_job(struct db *db, const struct create *c)
 	return RC_UNCERTAIN;
 }
 
-/* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token or the provider
- * isn't there. */
+static enum sql insert_of(bool by_token, bool by_contract)
+{
+	if (by_contract)
+		return by_token ? SQL_CONTRACT_JOB_CREATE_BY_TOKEN
+				: SQL_CONTRACT_JOB_CREATE_BY_OWNER;
+	return by_token ? SQL_JOB_CREATE_BY_TOKEN : SQL_JOB_CREATE_BY_OWNER;
+}
+
+/* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token, the provider or the
+ * contract isn't there. */
 static enum rc insert(struct db *db, const struct create *c)
 {
-	bool by_token = c->caller->has_token;
-	struct stmt *st = db_stmt(db, by_token ? SQL_JOB_CREATE_BY_TOKEN : SQL_JOB_CREATE_BY_OWNER);
+	bool by_token = c->caller->has_token, by_contract = c->intent->contract[0] != '\0';
+	struct stmt *st = db_stmt(db, insert_of(by_token, by_contract));
 
 	bind_id(st, c->id);
 	if (!by_token)
@@ -111,12 +121,14 @@ static enum rc insert(struct db *db, const struct create *c)
 	bind_intent(st, c);
 	if (by_token)
 		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
-	bind_str(st, c->intent->provider);
+	bind_str(st, by_contract ? c->intent->contract : c->intent->provider);
 	enum rc rc = stmt_run(st);
 
 	if (rc != RC_OK)
 		return rc;
-	return stmt_changed(st) == 1 ? new_job(db, c) : RC_NOT_FOUND;
+	if (stmt_changed(st) != 1)
+		return RC_NOT_FOUND;
+	return new_job(db, c, by_contract ? stmt_insert_id(st) : 0);
 }
 
 /* RC_OK: the key's job. RC_CONFLICT: the caller is fine and has no such job. RC_NOT_FOUND: no such
@@ -165,9 +177,8 @@ static enum created compare(const struct create *c, struct job_row *row)
 static enum created create_round(struct db *db, const struct create *c, bool *again_out)
 {
 	struct job_row row = { 0 };
-	bool contract = c->intent->contract[0] !=
-			'\0'; /* none can exist yet: only an earlier job of the key counts */
-	enum rc rc = contract ? RC_NOT_FOUND : insert(db, c);
+	bool contract = c->intent->contract[0] != '\0';
+	enum rc rc = insert(db, c);
 	bool duplicate = rc == RC_CONFLICT;
 
 	if (rc == RC_OK)

@@ -11,6 +11,7 @@
 #include "core/idempotency_key.h"
 #include "core/intent.h"
 #include "core/job.h"
+#include "core/standing.h"
 #include "store/db.h"
 
 /* Who asks: a bearer token (its SHA-256, which the statement itself checks against the tokens), or
@@ -107,11 +108,20 @@ enum changed {
 	CHANGED_EFFECT_DONE, /* 409: role user, after a contract violation with side effects */
 	CHANGED_NO_SUCH_PROVIDER,  /* 422 */
 	CHANGED_PROVIDER_DISABLED, /* 422: it is there, and disabled */
-	CHANGED_ATTEMPT_SETTLED,   /* 409: it is in a terminal state */
-	CHANGED_ATTEMPT_LOST,	   /* 409: its result lost the swap; the race is logged */
-	CHANGED_TOO_LARGE,	   /* 413: larger than the database takes */
-	CHANGED_NOT_STORED,	   /* 503 */
+	CHANGED_NOT_CERTIFIED,	   /* 409: a later route without a valid certificate; refusal.why */
+	CHANGED_CONTRACT_VIOLATION, /* 422: the result breaks the contract; refusal.words */
+	CHANGED_ATTEMPT_SETTLED,    /* 409: it is in a terminal state */
+	CHANGED_ATTEMPT_LOST,	    /* 409: its result lost the swap; the race is logged */
+	CHANGED_TOO_LARGE,	    /* 413: larger than the database takes */
+	CHANGED_NOT_STORED,	    /* 503 */
 	CHANGED__MAX
+};
+
+/* What a refusal names. */
+struct refusal {
+	struct id attempt_id; /* CHANGED_IN_DOUBT: the attempt (it is in the job's too) */
+	enum standing why;    /* CHANGED_NOT_CERTIFIED */
+	char words[512];      /* CHANGED_CONTRACT_VIOLATION: without any of the payload */
 };
 
 /* In each, job_out is filled in (and to be released) for CHANGED_DONE, _TOMBSTONE, _STALE,
@@ -125,12 +135,11 @@ MUST_CHECK enum changed job_store_cancel_key(struct db *db, const struct identit
 					     const struct id *tombstone_id, int64_t now_us,
 					     struct job *job_out);
 
-/* The fallback button. provider: NULL for "{}". *attempt_id_out: for CHANGED_IN_DOUBT the attempt
- * (it is in job_out->attempts too). */
+/* The fallback button. provider: NULL for "{}". */
 MUST_CHECK enum changed job_store_request_attempt(struct db *db, const struct identity *who,
 						  const struct id *id, const char *provider,
 						  const struct if_match *if_match,
-						  struct job *job_out, struct id *attempt_id_out);
+						  struct job *job_out, struct refusal *refusal_out);
 
 /* Purging, in small batches of short transactions. Settled jobs whose updated_at is older: payloads
  * emptied (the row and its key stay), or whole rows removed; never while an attempt is in doubt or

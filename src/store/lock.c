@@ -33,6 +33,8 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	l->deadline_left_us = col_i64(st, INT64_MAX);
 	l->has_result = col_bytes(st, l->result_sha256, SHA256_BYTES) == SHA256_BYTES;
 	l->purged = col_u64(st) != 0;
+	col_name(st, l->contract, sizeof l->contract);
+	l->contract_version = (uint32_t)col_u64(st);
 	stmt_done(st);
 	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
 }

@@ -30,6 +30,8 @@ struct locked_job {
 	bool has_result;
 	unsigned char result_sha256[SHA256_BYTES]; /* stays when the result is purged */
 	bool purged;				   /* its payloads are gone */
+	char contract[NAME_MAX_LEN + 1];	   /* "": none */
+	uint32_t contract_version;
 };
 
 /* Inside a transaction. RC_NOT_FOUND. */

@@ -9,7 +9,7 @@
 #include "base/rc.h"
 #include "store/db.h"
 
-enum schema {
+enum schema_age {
 	SCHEMA_CURRENT,
 	SCHEMA_OLDER,	/* `onejob migrate` has work to do; a fresh database too */
 	SCHEMA_NEWER,	/* made by a newer program */
@@ -18,7 +18,7 @@ enum schema {
 };
 
 struct schema_state {
-	enum schema verdict;
+	enum schema_age verdict;
 	uint32_t at;	  /* the highest number applied */
 	uint32_t wants;	  /* the highest number this program carries */
 	uint32_t changed; /* SCHEMA_CHANGED: the first such number */

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "store/lock.h"
+#include "core/contract.h"
+#include "store/certificate_private.h"
+#include "store/definition.h"
 #include "store/stmt.h"
 
 void provider_row_release(struct provider_row *row)
@@ -61,9 +63,10 @@ struct put {
 	const struct text *definition;
 	bool *new_out;
 	struct provider_row *row;
+	bool changed; /* by this round */
 };
 
-static enum rc update(struct db *db, const struct put *put)
+static enum rc update(struct db *db, struct put *put)
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_UPDATE);
 
@@ -72,7 +75,51 @@ static enum rc update(struct db *db, const struct put *put)
 	bind_u64(st, put->def->max_in_flight);
 	bind_str(st, put->name);
 	bind_bytes(st, put->definition->bytes, put->definition->len);
-	return stmt_run(st);
+	enum rc rc = stmt_run(st);
+
+	put->changed = rc == RC_OK && stmt_changed(st) == 1;
+	return rc;
+}
+
+static enum rc proves_other(const struct blob *before, const struct provider_def *now,
+			    bool *other_out)
+{
+	unsigned char old_subject[SHA256_BYTES], new_subject[SHA256_BYTES];
+	struct provider_def old;
+	enum rc rc = definition_read(before, &old);
+
+	*other_out = true;
+	if (rc != RC_OK)
+		return rc == RC_INVALID ? RC_OK : rc;
+	rc = contract_provider_subject(&old, old_subject);
+	if (rc == RC_OK)
+		rc = contract_provider_subject(now, new_subject);
+	provider_def_release(&old);
+	if (rc == RC_OK)
+		*other_out = memcmp(old_subject, new_subject, SHA256_BYTES) != 0;
+	return rc;
+}
+
+/* What proved the row before dies, or follows it, in the same transaction. The refused insert has
+ * locked the row. */
+static enum rc change(struct db *db, struct put *put)
+{
+	struct provider_row before;
+	struct one want = { put->name, &before };
+	bool other = true;
+	enum rc rc = get(db, &want);
+
+	if (rc != RC_OK)
+		return rc;
+	rc = update(db, put);
+	if (rc == RC_OK && put->changed) {
+		rc = proves_other(&before.definition, put->def, &other);
+		if (rc == RC_OK)
+			rc = certificates_follow_provider(db, put->name, before.version,
+							  before.version + 1, other);
+	}
+	provider_row_release(&before);
+	return rc;
 }
 
 /* The insert decides whether it is new. A refused key doesn't end the transaction. */
@@ -90,7 +137,7 @@ static enum rc put_row(struct db *db, void *arg)
 
 	*put->new_out = rc == RC_OK;
 	if (rc == RC_CONFLICT)
-		rc = update(db, put);
+		rc = change(db, put);
 	provider_row_release(put->row); /* of an earlier round */
 	return rc == RC_OK ? get(db, &want) : rc;
 }
@@ -99,7 +146,7 @@ enum rc provider_store_put(struct db *db, const char *name, const struct provide
 			   bool *new_out, struct provider_row *row_out)
 {
 	struct text definition;
-	struct put put = { name, def, &definition, new_out, row_out };
+	struct put put = { name, def, &definition, new_out, row_out, false };
 	enum rc rc = RC_FAULT;
 
 	*row_out = (struct provider_row){ 0 };
@@ -176,8 +223,8 @@ static enum rc in_use(struct db *db, const char *name, bool *used_out)
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_IN_USE);
 
-	bind_str(st, name);
-	bind_str(st, name);
+	for (int i = 0; i < 3; i++)
+		bind_str(st, name);
 	enum rc rc = stmt_run(st);
 
 	if (rc == RC_OK)
@@ -205,7 +252,9 @@ static enum rc delete_unused(struct db *db, void *arg)
 	if (stmt_changed(st) == 0)
 		return RC_NOT_FOUND;
 	rc = in_use(db, name, &used);
-	return rc == RC_OK && used ? RC_CONFLICT : rc;
+	if (rc == RC_OK && used)
+		return RC_CONFLICT;
+	return rc == RC_OK ? certificates_die_by_provider(db, name) : rc;
 }
 
 enum rc provider_store_delete(struct db *db, const char *name)

@@ -49,7 +49,7 @@ static bool read_job_columns(struct stmt *st, struct job_row *row)
 	ok = col_blob(st, &job->error_detail);
 	job->has_error_attempt = col_id(st, &job->error_attempt_id);
 	job->effect_done = col_u64(st) != 0;
-	return ok;
+	return ok && col_blob(st, &job->passed_over);
 }
 
 static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool *present_out)
@@ -78,9 +78,11 @@ static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool 
 	attempt->asked = (uint32_t)col_u64(st);
 	attempt->next_ask_us = col_time(st);
 	ok = ok && col_blob(st, &attempt->last_answer) && col_blob(st, &attempt->settled_by);
-	if (ok)
-		attempt->settled_us = col_time(st);
-	return ok;
+	if (!ok)
+		return false;
+	attempt->settled_us = col_time(st);
+	attempt->has_certificate = col_id(st, &attempt->certificate_id);
+	return true;
 }
 
 static bool add_attempt(struct job *job, const struct attempt *attempt)

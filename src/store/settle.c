@@ -5,6 +5,7 @@
 
 #include "store/outbox.h"
 #include "store/race.h"
+#include "store/routes.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
 
@@ -34,6 +35,15 @@ enum rc settle_read_attempt(struct db *db, const struct word *word, struct facin
 	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
 }
 
+/* What becomes of the job where it goes back to the queue. */
+struct plan {
+	bool may_retry;
+	bool one_more;	  /* asked for: beyond what starts by itself */
+	const char *next; /* NULL: where it was */
+	uint64_t delay_us;
+	struct route_choice choice;
+};
+
 static uint64_t delay_us(const struct word *word)
 {
 	return word->provider || word->delay_ms < 0 ? 0 : (uint64_t)word->delay_ms * 1000;
@@ -41,15 +51,41 @@ static uint64_t delay_us(const struct word *word)
 
 /* Whether another try is left: by the word, by the count, and in time. Naming a provider asks for
  * one more. */
-static bool may_retry(const struct locked_job *job, const struct word *word)
+static bool may_retry(const struct locked_job *job, const struct word *word,
+		      const struct plan *plan)
 {
-	bool in_time = job->deadline_left_us > (int64_t)delay_us(word);
+	bool in_time = job->deadline_left_us > (int64_t)plan->delay_us;
 
 	if (word->event == ON_RELEASE)
 		return true;
-	if (word->event == ON_FAILURE && !word->retryable)
+	if (word->event == ON_FAILURE && !word->provider &&
+	    (job->contract[0] ? plan->choice.stop : !word->retryable))
 		return false;
 	return in_time && (word->provider || job->attempt_count < job->attempts_allowed);
+}
+
+/* By the word; after a definite failure of a job with a contract, by that contract's policy. */
+static enum rc make_plan(struct db *db, const struct locked_job *job, const struct word *word,
+			 const struct facing *facing, struct plan *plan)
+{
+	bool by_contract = word->event == ON_FAILURE && !word->provider && job->contract[0] &&
+			   job->version == facing->version_read && !facing->other_in_doubt &&
+			   (job->state == JOB_RUNNING || job->state == JOB_UNKNOWN);
+	enum rc rc = RC_OK;
+
+	*plan = (struct plan){ .one_more = word->event == ON_RELEASE || word->provider,
+			       .next = word->provider,
+			       .delay_us = delay_us(word) };
+	if (by_contract && attempt_in_play(facing->state) &&
+	    job->attempt_count < job->attempts_allowed) {
+		rc = routes_choose(db, job, facing->provider, word->reason, word->retryable,
+				   &plan->choice);
+		plan->next = plan->choice.stop ? NULL : plan->choice.provider;
+		if (plan->choice.fresh)
+			plan->delay_us = 0;
+	}
+	plan->may_retry = may_retry(job, word, plan);
+	return rc;
 }
 
 /* Each of these writes one row or none; none means that the guard in the statement didn't hold,
@@ -80,13 +116,14 @@ static enum rc job_complete(struct db *db, const struct word *word, const struct
 	return run_guarded(st);
 }
 
-static enum rc job_requeue(struct db *db, const struct word *word, const struct facing *facing)
+static enum rc job_requeue(struct db *db, const struct word *word, const struct facing *facing,
+			   const struct plan *plan)
 {
 	struct stmt *st = db_stmt(db, SQL_JOB_REQUEUE);
 
-	bind_str(st, word->provider);
-	bind_u64(st, word->event == ON_RELEASE || word->provider ? 1 : 0);
-	bind_u64(st, delay_us(word));
+	bind_str(st, plan->next);
+	bind_u64(st, plan->one_more);
+	bind_u64(st, plan->delay_us);
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
 	bind_id(st, &word->attempt_id);
@@ -130,11 +167,11 @@ static enum rc job_touch(struct db *db, const struct word *word)
 }
 
 static enum rc write_job(struct db *db, const struct word *word, const struct facing *facing,
-			 enum job_state to)
+			 const struct plan *plan, enum job_state to)
 {
 	switch (to) {
 	case JOB_SUCCEEDED: return job_complete(db, word, facing);
-	case JOB_QUEUED: return job_requeue(db, word, facing);
+	case JOB_QUEUED: return job_requeue(db, word, facing, plan);
 	case JOB_FAILED: return job_fail(db, word, facing);
 	case JOB_UNKNOWN: return job_lose_track(db, word, facing);
 	case JOB_RUNNING:
@@ -146,11 +183,11 @@ static enum rc write_job(struct db *db, const struct word *word, const struct fa
 
 /* Its owner is told in the same transaction, if it wants to be. */
 static enum rc move_job(struct db *db, const struct word *word, const struct facing *facing,
-			const struct move *move)
+			const struct plan *plan, const struct move *move)
 {
 	if (!move->job_moves)
 		return job_touch(db, word);
-	enum rc rc = write_job(db, word, facing, move->job_to);
+	enum rc rc = write_job(db, word, facing, plan, move->job_to);
 
 	return rc == RC_OK && move->job_to != JOB_QUEUED ? outbox_add(db, &word->job_id) : rc;
 }
@@ -280,17 +317,18 @@ static enum rc attempt_spoken(struct db *db, const struct word *word)
 enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
 		      const struct facing *facing, struct settling *out)
 {
+	struct plan plan;
+	enum race_added added = RACE_NONE_OWN;
+	enum rc rc = make_plan(db, job, word, facing, &plan);
 	const struct job_facts facts = {
 		.state = job->state,
 		.version = job->version,
 		.completed = job->has_completed_by,
 		.other_in_doubt = facing->other_in_doubt,
-		.may_retry = may_retry(job, word),
+		.may_retry = plan.may_retry,
 	};
 	struct move move =
 		moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
-	enum race_added added = RACE_NONE_OWN;
-	enum rc rc = RC_OK;
 
 	if (word->lease_lost &&
 	    facing->state != ATTEMPT_STARTING) /* acknowledged since the lease was looked at */
@@ -298,14 +336,14 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 	*out = (struct settling){ .verdict = verdict_of(&move, word->event),
 				  .job_id = job->id,
 				  .why = move.why };
-	if (move.why != RACE_NONE)
+	if (rc == RC_OK && move.why != RACE_NONE)
 		rc = race_add(db, job, word, move.why, &added);
 	out->raced = added == RACE_ADDED;
 	if (rc == RC_OK && move.why == RACE_CONTRADICTION && added == RACE_NONE_OWN)
 		out->verdict = SETTLED_REPEATED;
 	if (rc != RC_OK || move.verdict != MOVE_MADE)
 		return rc;
-	rc = move_job(db, word, facing, &move);
+	rc = move_job(db, word, facing, &plan, &move);
 	if (rc == RC_OK)
 		rc = move_attempt(db, word, &move);
 	return rc == RC_OK && word->who ? attempt_spoken(db, word) : rc;

@@ -66,8 +66,10 @@ MUST_CHECK enum rc settle_words(struct db *db, const struct word *words, size_t 
 				enum settled *verdicts_out);
 
 /* An operator's word, with If-Match, and the job afterwards. A `starting` attempt whose lease has
- * run out counts as unknown. The word's provider must exist and be enabled. */
+ * run out counts as unknown. The word's provider must exist and be enabled, and for a job with a
+ * contract be its first route or one with a valid certificate; a result must meet the contract. */
 MUST_CHECK enum changed settle_by_operator(struct db *db, const struct word *word,
-					   const struct if_match *if_match, struct job *job_out);
+					   const struct if_match *if_match, struct job *job_out,
+					   struct refusal *refusal_out);
 
 #endif

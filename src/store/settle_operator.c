@@ -1,9 +1,13 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "core/backoff.h"
+#include "core/intent.h"
 #include "core/provider_def.h"
 #include "store/definition.h"
+#include "store/routes.h"
+#include "store/terms_store.h"
 #include "store/rows.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
@@ -13,6 +17,7 @@ struct hand {
 	const struct word *given;
 	const struct if_match *if_match;
 	struct job *job;
+	struct refusal *refusal;
 	enum changed changed;
 	struct settling settling;
 };
@@ -32,31 +37,41 @@ static int64_t delay_by(const struct blob *definition, uint32_t tries)
 	return delay_ms;
 }
 
+/* The named provider may take the next attempt, which then starts at once. */
+static enum rc ask_gate(struct db *db, struct hand *hand, const struct locked_job *job,
+			bool *refused_out)
+{
+	enum gate gate;
+	enum rc rc = routes_gate(db, job, hand->word.provider, &gate, &hand->refusal->why);
+
+	*refused_out = rc == RC_OK && gate != GATE_OPEN;
+	if (*refused_out)
+		hand->changed = gate == GATE_DISABLED	     ? CHANGED_PROVIDER_DISABLED
+				: gate == GATE_NOT_CERTIFIED ? CHANGED_NOT_CERTIFIED
+							     : CHANGED_NO_SUCH_PROVIDER;
+	return rc;
+}
+
 /* The next attempt goes to the named provider at once, or waits for the back-off of the one it was
  * at. */
-static enum rc plan_next(struct db *db, struct hand *hand, const struct facing *facing,
-			 bool *refused_out)
+static enum rc plan_next(struct db *db, struct hand *hand, const struct locked_job *job,
+			 const struct facing *facing, bool *refused_out)
 {
 	struct blob definition = { 0 };
-	bool enabled = false;
+	bool enabled;
 	enum rc rc;
 
 	*refused_out = false;
 	if (hand->word.event == ON_RESULT)
 		return RC_OK;
-	rc = lock_provider(db, hand->word.provider ? hand->word.provider : facing->provider,
-			   &enabled, &definition);
-	if (hand->word.provider && (rc == RC_NOT_FOUND || (rc == RC_OK && !enabled))) {
-		hand->changed = rc == RC_OK ? CHANGED_PROVIDER_DISABLED : CHANGED_NO_SUCH_PROVIDER;
-		*refused_out = true;
-		rc = RC_OK;
-	} else if (rc == RC_NOT_FOUND) {
-		rc = RC_OK; /* gone since: the job waits for it without a back-off */
-	} else if (rc == RC_OK) {
+	if (hand->word.provider)
+		return ask_gate(db, hand, job, refused_out);
+	rc = lock_provider(db, facing->provider, &enabled, &definition);
+	if (rc == RC_OK)
 		hand->word.delay_ms = delay_by(&definition, facing->tries_here);
-	}
 	free(definition.bytes);
-	return rc;
+	return rc == RC_NOT_FOUND ? RC_OK
+				  : rc; /* gone since: the job waits for it without a back-off */
 }
 
 /* Only a release may be said twice: all else finds the attempt ended. */
@@ -116,7 +131,7 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 		return RC_OK;
 	}
 	if (rc == RC_OK)
-		rc = plan_next(db, hand, &facing, &refused);
+		rc = plan_next(db, hand, job, &facing, &refused);
 	if (rc != RC_OK || refused)
 		return rc;
 	rc = settle_locked(db, job, &hand->word, &facing, &hand->settling);
@@ -142,19 +157,64 @@ static enum rc settle_by_hand(struct db *db, void *arg)
 	if (rc != RC_OK)
 		return rc;
 	job_release(hand->job); /* of an earlier round */
-	if (hand->changed == CHANGED_NO_SUCH_PROVIDER || hand->changed == CHANGED_PROVIDER_DISABLED)
+	if (hand->changed == CHANGED_NO_SUCH_PROVIDER ||
+	    hand->changed == CHANGED_PROVIDER_DISABLED || hand->changed == CHANGED_NOT_CERTIFIED)
 		return RC_OK;
 	return rows_read_job(db, &hand->word.job_id, hand->job);
 }
 
-enum changed settle_by_operator(struct db *db, const struct word *word,
-				const struct if_match *if_match, struct job *job_out)
+/* The result is judged before anything is locked: neither contract nor input ever changes. *met_out
+ * false: refusal says why. RC_NOT_FOUND: no such attempt. */
+static enum rc judge_result(struct db *db, struct hand *hand, bool *met_out)
 {
-	struct hand hand = { .given = word, .if_match = if_match, .job = job_out };
+	struct word word = *hand->given;
+	struct refusal *refusal = hand->refusal;
+	enum contract_verdict verdict = CONTRACT_MET;
+	struct job_terms terms = { .has_contract = false };
+	struct json_doc *input = NULL;
+	struct json_error error;
+	struct text why;
+	enum rc rc = settle_find_job(db, &word);
+
+	*met_out = true;
+	text_init(&why, sizeof refusal->words - 1);
+	if (rc == RC_OK)
+		rc = terms_store_read(db, &word.job_id, "", &terms);
+	if (rc != RC_OK || !terms.has_contract)
+		goto out;
+	rc = terms.contract ? RC_OK : RC_FAULT; /* this program can't read it: it can't judge */
+	if (rc == RC_OK && terms.input.bytes)
+		rc = json_parse(terms.input.bytes, terms.input.len, INTENT_DEPTH_MAX, &input,
+				&error);
+	if (rc == RC_OK)
+		rc = contract_judge(terms.contract, word.result, word.result_len,
+				    input ? json_root(input) : NULL, &verdict, &why);
+	*met_out = verdict == CONTRACT_MET;
+	snprintf(refusal->words, sizeof refusal->words, "%s", why.bytes ? why.bytes : "");
+out:
+	text_release(&why);
+	json_free(input);
+	job_terms_release(&terms);
+	return rc;
+}
+
+enum changed settle_by_operator(struct db *db, const struct word *word,
+				const struct if_match *if_match, struct job *job_out,
+				struct refusal *refusal_out)
+{
+	struct hand hand = {
+		.given = word, .if_match = if_match, .job = job_out, .refusal = refusal_out
+	};
 
 	*job_out = (struct job){ 0 };
-	enum rc rc = db_transact(db, settle_by_hand, &hand);
+	*refusal_out = (struct refusal){ .why = STANDING_VALID };
+	bool met = true;
+	enum rc rc = word->event == ON_RESULT ? judge_result(db, &hand, &met) : RC_OK;
 
+	if (rc == RC_OK && !met)
+		return CHANGED_CONTRACT_VIOLATION;
+	if (rc == RC_OK)
+		rc = db_transact(db, settle_by_hand, &hand);
 	if (rc == RC_OK) {
 		settle_log(&hand.settling, &hand.word);
 		return hand.changed;

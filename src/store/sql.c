@@ -15,13 +15,13 @@
 	"j.max_attempts, j.attempt_count, j.not_before, j.expires_at, j.deadline_at, "             \
 	"j.run_after, j.purged_at, "                                                               \
 	"j.created_at, j.updated_at, j.error_reason, j.error_detail, j.error_attempt_id, "         \
-	"j.effect_done, "
+	"j.effect_done, j.passed_over, "
 #define ATTEMPT_COLUMNS                                                                            \
 	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, "        \
 	"a.version_read, a.detail, "                                                               \
 	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, "               \
 	"a.last_answer, "                                                                          \
-	"a.settled_by, a.settled_at"
+	"a.settled_by, a.settled_at, a.certificate_id"
 #define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
 #define JOB_LIST_ROW                                                                               \
 	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                               \
@@ -38,11 +38,15 @@
 	"input, metadata, state, "                                                                 \
 	"max_attempts, attempts_allowed, run_after, not_before, expires_at, deadline_at, "         \
 	"traceparent, created_at, "                                                                \
-	"updated_at) "
-#define CREATE_VALUES_BEFORE_PROVIDER "?, ?, "
-#define CREATE_VALUES_AFTER_PROVIDER                                                               \
-	"p.name, p.name, ?, ?, 'queued', ?, ?, GREATEST(NOW(6), COALESCE(?, NOW(6))), ?, ?, ?, "   \
-	"?, ?, ? "
+	"updated_at, contract, contract_version) "
+#define CREATE_KEY "?, ?, "
+#define CREATE_REST                                                                                \
+	"?, ?, 'queued', ?, ?, GREATEST(NOW(6), COALESCE(?, NOW(6))), ?, ?, ?, ?, ?, ?, "
+#define CREATE_AT_PROVIDER "p.name, p.name, " CREATE_REST "NULL, NULL "
+
+/* The answer tells the version too, without another statement: it is the insert's id. */
+#define CREATE_AT_CONTRACT                                                                         \
+	"NULL, k.first_provider, " CREATE_REST "k.name, LAST_INSERT_ID(k.version) "
 
 /* A row that is named by its id is looked for by its id: where few rows are in a state, the
  * optimizer would rather go through that state's index, and lock and wait for the rows of others.
@@ -84,6 +88,21 @@
 	"INDEX (owner_next) WHERE l.owner = w.owner AND "                                          \
 	"l.last_answer IS NOT NULL ORDER BY l.id DESC LIMIT 1)"
 
+/* The newest verdict on a route of the contract's version, if that is the one that counts now; and
+ * why it isn't valid at this moment, NULL where it is. Its ? is the program's rule version. */
+#define CERTIFICATE_OF(contract, version, provider)                                                \
+	"certificates c JOIN contracts k ON k.name = c.contract AND k.version = "                  \
+	"c.contract_version AND k.live = 1 JOIN providers p ON p.name = c.provider AND "           \
+	"c.contract = " contract " AND c.contract_version = " version                              \
+	" AND c.provider = " provider " AND c.newest = 1"
+#define CERTIFICATE_WHY                                                                            \
+	"CASE WHEN c.passed = 0 THEN 'failed' WHEN c.died_at IS NOT NULL OR c.provider_version "   \
+	"<> p.version OR c.rule_version <> ? THEN 'subject_changed' WHEN c.expires_at <= NOW(6) "  \
+	"THEN 'expired' WHEN p.enabled = 0 THEN 'disabled' END"
+#define CERTIFICATE_ROW                                                                            \
+	"c.id, c.contract, c.contract_version, c.provider, c.passed, " CERTIFICATE_WHY             \
+	", c.rounds, c.issued_at, c.expires_at, c.report"
+
 #define ROW(id, text) [id] = { #id, text }
 
 static const struct {
@@ -92,12 +111,17 @@ static const struct {
 } statements[SQL__MAX] = {
 	ROW(SQL_IDENTIFY, "SELECT t.owner, t.role FROM tokens t WHERE " TOKEN_VALID),
 
-	ROW(SQL_JOB_CREATE_BY_TOKEN, CREATE_COLUMNS
-	    "SELECT ?, t.owner, " CREATE_VALUES_BEFORE_PROVIDER CREATE_VALUES_AFTER_PROVIDER
-	    "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"),
-	ROW(SQL_JOB_CREATE_BY_OWNER, CREATE_COLUMNS
-	    "SELECT ?, ?, " CREATE_VALUES_BEFORE_PROVIDER CREATE_VALUES_AFTER_PROVIDER
-	    "FROM providers p WHERE p.name = ?"),
+	ROW(SQL_JOB_CREATE_BY_TOKEN,
+	    CREATE_COLUMNS "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_PROVIDER
+			   "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"),
+	ROW(SQL_JOB_CREATE_BY_OWNER, CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_PROVIDER
+						    "FROM providers p WHERE p.name = ?"),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_TOKEN, CREATE_COLUMNS
+	    "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_CONTRACT
+	    "FROM tokens t JOIN contracts k WHERE " TOKEN_VALID " AND k.name = ? AND k.live = 1"),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER,
+	    CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_CONTRACT
+			   "FROM contracts k WHERE k.name = ? AND k.live = 1"),
 	ROW(SQL_JOB_BY_KEY_TOKEN,
 	    "SELECT " JOB_AND_ATTEMPTS
 	    " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
@@ -137,7 +161,7 @@ static const struct {
 	    "SELECT id, owner, fingerprint, state, version, revision, completed_by, attempt_count, "
 	    "attempts_allowed, provider, next_provider, error_reason, effect_done, "
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
-	    "purged_at IS NOT NULL FROM jobs WHERE id = ? FOR UPDATE"),
+	    "purged_at IS NOT NULL, contract, contract_version FROM jobs WHERE id = ? FOR UPDATE"),
 	ROW(SQL_JOB_LOCK_KEY,
 	    "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
 	ROW(SQL_JOB_CANCEL, "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, "
@@ -299,7 +323,7 @@ static const struct {
 	    "a.provider_version, a.generation, a.reference, a.asked, j.traceparent, p.version, "
 	    "p.definition FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
 	    "providers p ON p.name = a.provider WHERE a.id = ? AND a.next_ask_at <= NOW(6)"),
-	ROW(SQL_ASK_INPUT, "SELECT input FROM jobs WHERE id = ?"),
+	ROW(SQL_JOB_TERMS, "SELECT contract, contract_version, input FROM jobs WHERE id = ?"),
 	ROW(SQL_ASK_BEGIN,
 	    "UPDATE attempts " BY_ID
 	    "SET asked = asked + 1, cancel_due = ?, claimed_by = ?, next_ask_at = NOW(6) + "
@@ -357,17 +381,25 @@ static const struct {
 	    "g.reason NOT IN ('never_sent','template','operator'))), IF(j.attempt_count = 0, 0, "
 	    "(SELECT COUNT(*) FROM "
 	    "attempts n WHERE "
-	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6) FROM jobs j " BY_ID "WHERE "
-	    "j.id IN ({, |?}) AND j.state = 'queued' "
-	    "AND j.next_provider = ? AND j.run_after <= NOW(6) AND (j.gives_up_at IS NULL OR "
-	    "j.gives_up_at > NOW(6)) "
-	    "AND j.input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = "
-	    "j.id AND d.in_doubt = 1) "
-	    "FOR UPDATE SKIP LOCKED"),
+	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6), j.contract, "
+	    "j.contract_version, (SELECT r.place FROM contract_routes r WHERE r.name = j.contract "
+	    "AND r.version = j.contract_version AND r.provider = j.next_provider), (SELECT c.id "
+	    "FROM " CERTIFICATE_OF("j.contract", "j.contract_version",
+				   "j.next_provider") " WHERE " CERTIFICATE_WHY
+						      " IS NULL) FROM jobs j " BY_ID "WHERE "
+						      "j.id IN ({, |?}) AND j.state = 'queued' "
+						      "AND j.next_provider = ? AND j.run_after <= "
+						      "NOW(6) AND (j.gives_up_at IS NULL OR "
+						      "j.gives_up_at > NOW(6)) "
+						      "AND j.input IS NOT NULL AND NOT EXISTS "
+						      "(SELECT 1 FROM attempts d WHERE d.job_id = "
+						      "j.id AND d.in_doubt = 1) "
+						      "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_CLAIM_ATTEMPTS,
 	    "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, "
 	    "state, version_read, "
-	    "claimed_by, started_at) VALUES {, |(?, ?, ?, ?, ?, ?, 'starting', ?, ?, NOW(6))}"),
+	    "claimed_by, certificate_id, started_at) VALUES {, |(?, ?, ?, ?, ?, ?, 'starting', ?, "
+	    "?, ?, NOW(6))}"),
 	ROW(SQL_CLAIM_JOBS,
 	    "UPDATE jobs " BY_ID "SET state = 'running', attempt_count = attempt_count + 1, "
 	    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = "
@@ -424,8 +456,135 @@ static const struct {
 	ROW(SQL_PROVIDER_IN_USE, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND "
 				 "next_provider = ?) OR EXISTS (SELECT 1 FROM "
 				 "attempts WHERE state IN "
-				 "('starting','running','unknown','released') AND provider = ?)"),
+				 "('starting','running','unknown','released') AND provider = ?) OR "
+				 "EXISTS (SELECT 1 FROM contract_routes r JOIN contracts k ON "
+				 "k.name = r.name AND k.version = r.version AND k.live = 1 WHERE "
+				 "r.provider = ?)"),
 	ROW(SQL_PROVIDER_DELETE, "DELETE FROM providers WHERE name = ?"),
+
+	ROW(SQL_CONTRACT_LOCK, "SELECT version, live FROM contracts WHERE name = ? FOR UPDATE"),
+	ROW(SQL_CONTRACT_INSERT,
+	    "INSERT INTO contracts (name, version, live, first_provider, created_at, updated_at) "
+	    "VALUES (?, 1, 1, ?, NOW(6), NOW(6))"),
+	ROW(SQL_CONTRACT_RENEW,
+	    "UPDATE contracts SET version = version + 1, created_at = IF(live = 1, created_at, "
+	    "NOW(6)), live = 1, first_provider = ?, updated_at = NOW(6) WHERE name = ?"),
+	ROW(SQL_CONTRACT_VERSION_ADD,
+	    "INSERT INTO contract_versions (name, version, definition, on_never_sent, on_refused, "
+	    "on_retry_later, on_contract_violation, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, "
+	    "NOW(6))"),
+	ROW(SQL_CONTRACT_ROUTE_ADD,
+	    "INSERT INTO contract_routes (name, version, place, provider) VALUES (?, ?, ?, ?)"),
+	ROW(SQL_CONTRACT_GET,
+	    "SELECT k.name, k.version, v.definition, k.created_at, k.updated_at FROM contracts k "
+	    "JOIN contract_versions v ON v.name = k.name AND v.version = k.version WHERE k.name = "
+	    "? AND k.live = 1"),
+	ROW(SQL_CONTRACT_LIST,
+	    "SELECT k.name, k.version, v.definition, k.created_at, k.updated_at FROM contracts k "
+	    "JOIN contract_versions v ON v.name = k.name AND v.version = k.version WHERE k.name > "
+	    "? AND k.live = 1 ORDER BY k.name LIMIT ?"),
+	ROW(SQL_CONTRACT_VERSION_GET,
+	    "SELECT definition FROM contract_versions WHERE name = ? AND version = ?"),
+	ROW(SQL_CONTRACT_DELETE,
+	    "UPDATE contracts SET live = 0, updated_at = NOW(6) WHERE name = ? AND live = 1"),
+	/* Of one route: its place, the provider's row, the verdict on it, and whether this job has
+	   spent it: an attempt there ended for certain and must not be repeated. */
+	ROW(SQL_ROUTES,
+	    "SELECT r.place, r.provider, p.name IS NOT NULL, p.enabled, p.max_in_flight <= (SELECT "
+	    "COUNT(*) FROM attempts b WHERE b.state = 'starting' AND b.provider = r.provider), "
+	    "EXISTS (SELECT 1 FROM attempts s WHERE s.job_id = ? AND s.provider = r.provider AND "
+	    "s.state = 'failed' AND s.reason NOT IN ('never_sent','retry_later')), c.id IS NOT "
+	    "NULL AND k.name IS NOT NULL, " CERTIFICATE_WHY ", v.on_never_sent, v.on_refused, "
+	    "v.on_retry_later, v.on_contract_violation FROM contract_routes r JOIN "
+	    "contract_versions v ON v.name = r.name AND v.version = r.version LEFT JOIN providers "
+	    "p ON p.name = r.provider LEFT JOIN contracts k ON k.name = r.name AND k.version = "
+	    "r.version AND k.live = 1 LEFT JOIN certificates c ON c.contract = r.name AND "
+	    "c.contract_version = r.version AND c.provider = r.provider AND c.newest = 1 WHERE "
+	    "r.name = ? AND r.version = ? ORDER BY r.place"),
+	ROW(SQL_JOB_PASSED_OVER,
+	    "UPDATE jobs " BY_ID "SET passed_over = IF(COALESCE(LENGTH(passed_over), 0) > 16000, "
+	    "passed_over, CONCAT_WS(', ', passed_over, ?)) WHERE id = ?"),
+	ROW(SQL_JOB_REROUTE,
+	    "UPDATE jobs " BY_ID "SET next_provider = ?, run_after = GREATEST(NOW(6) + INTERVAL ? "
+	    "MICROSECOND, COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE r.job_id = "
+	    "jobs.id AND r.provider = jobs.next_provider), NOW(6))), revision = revision + 1, "
+	    "updated_at = NOW(6) WHERE id = ? AND state = 'queued'"),
+	/* No route is left: it fails for what its last attempt failed for. */
+	ROW(SQL_JOB_OUT_OF_ROUTES,
+	    "UPDATE jobs j " BY_ID "LEFT JOIN attempts a ON a.job_id = j.id AND a.number = (SELECT "
+	    "MAX(m.number) FROM attempts m WHERE m.job_id = j.id) SET j.state = 'failed', "
+	    "j.version = j.version + 1, j.revision = j.revision + 1, j.error_reason = "
+	    "COALESCE(a.reason, 'never_sent'), j.error_detail = 'no route with a valid certificate "
+	    "is left', j.error_attempt_id = a.id, j.updated_at = NOW(6) WHERE j.id = ? AND j.state "
+	    "= 'queued'"),
+	/* Queued along a route that nobody sends to now. */
+	ROW(SQL_ASTRAY_FIND,
+	    "SELECT j.id FROM jobs j JOIN providers p ON p.name = j.next_provider AND p.enabled = "
+	    "0 JOIN contract_routes r ON r.name = j.contract AND r.version = j.contract_version "
+	    "AND r.provider = j.next_provider AND r.place > 0 WHERE j.state = 'queued' LIMIT 64"),
+
+	ROW(SQL_CERTIFICATES_OF_PROVIDER,
+	    "SELECT id, contract, contract_version, subject FROM certificates WHERE provider = ? "
+	    "AND newest = 1 AND died_at IS NULL AND passed = 1 FOR UPDATE"),
+	ROW(SQL_CERTIFICATES_FOLLOW,
+	    "UPDATE certificates SET provider_version = ? WHERE provider = ? AND newest = 1 AND "
+	    "died_at IS NULL AND provider_version = ?"),
+	ROW(SQL_CERTIFICATES_DIE_BY_PROVIDER,
+	    "UPDATE certificates SET died_at = NOW(6) WHERE provider = ? AND newest = 1 AND "
+	    "died_at IS NULL"),
+	ROW(SQL_CERTIFICATES_OF_CONTRACT,
+	    "SELECT c.id, c.provider, c.provider_version, c.rule_version, c.subject, c.passed, "
+	    "c.rounds, c.report, c.issued_at, c.expires_at, p.definition FROM certificates c JOIN "
+	    "providers p ON p.name = c.provider AND p.version = c.provider_version WHERE "
+	    "c.contract = ? AND c.contract_version = ? AND c.newest = 1 AND c.died_at IS NULL FOR "
+	    "UPDATE"),
+	ROW(SQL_CERTIFICATES_DIE_BY_CONTRACT,
+	    "UPDATE certificates SET died_at = NOW(6) WHERE contract = ? AND newest = 1 AND "
+	    "died_at IS NULL"),
+	ROW(SQL_CERTIFICATE_SUPERSEDE,
+	    "UPDATE certificates SET superseded_at = NOW(6) WHERE contract = ? AND "
+	    "contract_version = ? AND provider = ? AND newest = 1"),
+	ROW(SQL_CERTIFICATE_ADD,
+	    "INSERT INTO certificates (id, contract, contract_version, provider, "
+	    "provider_version, rule_version, subject, passed, rounds, report, issued_at, "
+	    "expires_at, died_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, COALESCE(?, NOW(6)), "
+	    "COALESCE(?, NOW(6)) + INTERVAL ? SECOND, IF(?, NOW(6), NULL))"),
+	ROW(SQL_CERTIFICATE_LIST,
+	    "SELECT " CERTIFICATE_ROW " FROM certificates c JOIN contracts k ON k.name = "
+	    "c.contract AND k.version = c.contract_version AND k.live = 1 LEFT JOIN providers p ON "
+	    "p.name = c.provider WHERE c.newest = 1 AND c.id < ? AND (? IS NULL OR c.contract = ?) "
+	    "AND (? IS NULL OR c.provider = ?) AND (? IS NULL OR (" CERTIFICATE_WHY
+	    " IS NULL) = ?) ORDER BY c.id DESC LIMIT ?"),
+	ROW(SQL_CERTIFICATES_EXPIRING,
+	    "SELECT c.contract, c.provider FROM certificates c JOIN contracts k ON k.name = "
+	    "c.contract AND k.version = c.contract_version AND k.live = 1 WHERE c.newest = 1 AND "
+	    "c.passed = 1 AND c.expires_at < NOW(6) + INTERVAL ? SECOND AND (? IS NULL OR "
+	    "c.contract = ?) ORDER BY c.expires_at LIMIT 256"),
+
+	ROW(SQL_CERTIFY_ASK,
+	    "INSERT INTO certify_runs (id, contract, contract_version, provider, total, "
+	    "created_at) VALUES (?, ?, ?, ?, ?, NOW(6))"),
+	ROW(SQL_CERTIFY_FIND,
+	    "SELECT r.id FROM certify_runs r WHERE r.claimed_by IS NULL OR NOT EXISTS (SELECT 1 "
+	    "FROM pollers p WHERE p.id = r.claimed_by AND p.lease_until > NOW(6)) ORDER BY r.id "
+	    "LIMIT 16"),
+	ROW(SQL_CERTIFY_LOCK, "SELECT r.contract, r.contract_version, r.provider, r.claimed_by IS "
+			      "NULL OR NOT EXISTS (SELECT 1 FROM pollers p WHERE p.id = "
+			      "r.claimed_by AND p.lease_until > NOW(6)) FROM certify_runs r WHERE "
+			      "r.id = ? FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_CERTIFY_TAKE, "UPDATE certify_runs SET claimed_by = ?, done = 0 WHERE id = ?"),
+	ROW(SQL_CERTIFY_SUBJECT,
+	    "SELECT v.definition, p.version, p.definition FROM contracts k JOIN contract_versions "
+	    "v ON v.name = k.name AND v.version = k.version JOIN providers p ON p.name = ? WHERE "
+	    "k.name = ? AND k.version = ? AND k.live = 1 LOCK IN SHARE MODE"),
+	ROW(SQL_CERTIFY_PROGRESS,
+	    "UPDATE certify_runs SET done = ? WHERE id = ? AND claimed_by = ?"),
+	ROW(SQL_CERTIFY_END, "DELETE FROM certify_runs WHERE id = ? AND claimed_by = ?"),
+	ROW(SQL_CERTIFY_DROP, "DELETE FROM certify_runs WHERE id = ?"),
+	ROW(SQL_CERTIFY_RUNS,
+	    "SELECT id, contract, contract_version, provider, done, total, claimed_by IS NOT NULL "
+	    "AND EXISTS (SELECT 1 FROM pollers p WHERE p.id = claimed_by AND p.lease_until > "
+	    "NOW(6)) FROM certify_runs WHERE contract = ? ORDER BY id"),
 
 	ROW(SQL_TOKEN_ADD, "INSERT INTO tokens (sha256, owner, role, created_at, expires_at) "
 			   "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),

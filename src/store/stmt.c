@@ -330,6 +330,11 @@ uint64_t stmt_changed(const struct stmt *st)
 	return mysql_stmt_affected_rows(st->mysql_stmt);
 }
 
+uint64_t stmt_insert_id(const struct stmt *st)
+{
+	return mysql_stmt_insert_id(st->mysql_stmt);
+}
+
 enum rc stmt_fetch(struct stmt *st)
 {
 	int end = mysql_stmt_fetch(st->mysql_stmt);

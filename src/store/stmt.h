@@ -47,6 +47,9 @@ MUST_CHECK enum rc stmt_run(struct stmt *st);
 uint64_t stmt_changed(
 	const struct stmt *st); /* rows found by the WHERE of an UPDATE or DELETE, or inserted */
 
+/* The last LAST_INSERT_ID(value) of an INSERT that was run. */
+uint64_t stmt_insert_id(const struct stmt *st);
+
 /* After a run with a result: RC_OK: a row; RC_NOT_FOUND: no more; RC_RETRY, RC_FAULT. */
 MUST_CHECK enum rc stmt_fetch(struct stmt *st);
 void stmt_done(struct stmt *st); /* drop what is left of the result */

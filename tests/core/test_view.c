@@ -73,7 +73,7 @@ static void a_job_shows_every_member_in_order(void **state)
 	      "doubt\":false,"
 	      "\"not_before\":null,\"expires_at\":null,\"deadline_at\":null,\"created_at\":\"" AT
 	      "\",\"updated_at\":\"" AT "\","
-	      "\"purged_at\":null,\"attempts\":[]}");
+	      "\"purged_at\":null,\"passed_over\":[],\"attempts\":[]}");
 	job_release(&job);
 }
 
@@ -90,7 +90,7 @@ static void a_row_of_a_list_leaves_out_input_result_and_attempts(void **state)
 	      "\"error\":null,"
 	      "\"advice\":\"wait\",\"in_doubt\":false,\"not_before\":null,\"expires_at\":null,"
 	      "\"deadline_at\":null,\"created_at\":\"" AT "\","
-	      "\"updated_at\":\"" AT "\",\"purged_at\":null}");
+	      "\"updated_at\":\"" AT "\",\"purged_at\":null,\"passed_over\":[]}");
 	job_release(&job);
 }
 
@@ -160,8 +160,8 @@ static void an_attempt_shows_every_member_in_order(void **state)
 	check(view_attempt(&attempt),
 	      "{\"id\":\"" ATTEMPT_ID
 	      "\",\"number\":2,\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\","
-	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\",\"started_at\":\"" AT
-	      "\","
+	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\",\"certificate_id\":"
+	      "null,\"started_at\":\"" AT "\","
 	      "\"finished_at\":null}");
 	attempt_release(&attempt);
 }
@@ -186,7 +186,7 @@ static void attempts_stand_inside_their_job(void **state)
 		strstr(view_text(json, &len),
 		       "\"attempts\":[{\"id\":\"" ATTEMPT_ID "\",\"number\":1,\"provider\":\"a\","
 		       "\"state\":\"starting\",\"phase\":null,\"reason\":null,\"http_status\":null,"
-		       "\"note\":null,"
+		       "\"note\":null,\"certificate_id\":null,"
 		       "\"started_at\":\"" AT "\",\"finished_at\":null},{\"id\":\"" JOB_ID "\""));
 	json_object_put(json);
 	job_release(&job);

@@ -157,7 +157,7 @@ static void every_schema_but_the_current_one_is_bad(void **state)
 	for (int verdict = 0; verdict < SCHEMA__MAX; verdict++) {
 		struct findings findings;
 		struct schema_state schema = {
-			.verdict = (enum schema)verdict, .at = 3, .wants = 7, .changed = 2
+			.verdict = (enum schema_age)verdict, .at = 3, .wants = 7, .changed = 2
 		};
 
 		findings_init(&findings);

@@ -43,7 +43,7 @@ doubt() { # KEY; $job and $attempt
 members() { field 'keys_unsorted | join(" ")'; }
 
 JOB_MEMBERS='id state version owner idempotency_key contract contract_version provider input metadata max_attempts'\
-' attempt_count completed_by result error advice in_doubt not_before expires_at deadline_at created_at updated_at purged_at attempts'
+' attempt_count completed_by result error advice in_doubt not_before expires_at deadline_at created_at updated_at purged_at passed_over attempts'
 
 sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 

@@ -43,9 +43,9 @@ static enum ask_kind taken(struct ask *ask_out)
 		ask_out->def = (struct provider_def){ 0 };
 		provider_def_release(&asks.list[0].def);
 		ask_out->reference = (struct blob){ 0 };
-		ask_out->input = (struct blob){ 0 };
+		ask_out->terms.input = (struct blob){ 0 };
 		free(asks.list[0].reference.bytes);
-		free(asks.list[0].input.bytes);
+		free(asks.list[0].terms.input.bytes);
 		asks.len = 0;
 	}
 	ask_list_free(&asks);
@@ -63,9 +63,10 @@ static enum changed tell(const struct id *attempt, enum attempt_event event)
 {
 	struct word word = word_of(attempt, event);
 	struct job job;
+	struct refusal refusal;
 
 	word.reason = REASON_OPERATOR;
-	enum changed changed = settle_by_operator(here.db, &word, NULL, &job);
+	enum changed changed = settle_by_operator(here.db, &word, NULL, &job, &refusal);
 
 	job_release(&job);
 	return changed;

@@ -209,8 +209,11 @@ static enum changed ask(const struct identity *who, const struct id *id, const c
 			struct id *attempt_out)
 {
 	struct job job;
+	struct refusal refusal;
 	enum changed changed =
-		job_store_request_attempt(here.db, who, id, provider, NULL, &job, attempt_out);
+		job_store_request_attempt(here.db, who, id, provider, NULL, &job, &refusal);
+
+	*attempt_out = refusal.attempt_id;
 
 	job_release(&job);
 	return changed;

@@ -88,7 +88,7 @@ static void rights_on_the_one_database_are_enough(void **state)
 
 struct two {
 	enum rc rcs[4];
-	enum schema verdicts[4];
+	enum schema_age verdicts[4];
 };
 
 static void migrate_beside_others(struct db *db, size_t index, void *arg)
@@ -118,7 +118,7 @@ static void what_was_changed_since_or_is_newer_is_refused(void **state)
 {
 	static const struct {
 		const char *sql;
-		enum schema want;
+		enum schema_age want;
 		uint32_t changed;
 	} rows[] = {
 		{ "UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE number = 3",

@@ -266,13 +266,14 @@ static void f05_a_create_of_another_key_does_not_wait_for_an_open_batch(void **s
 
 static void a_purged_job_is_not_tried_again(void **state)
 {
-	struct id job = old_job(JOB_FAILED, "k"), attempt;
+	struct id job = old_job(JOB_FAILED, "k");
+	struct refusal refusal;
 	struct identity ann = user_named("ann");
 	struct job got;
 
 	(void)state;
 	assert_int_equal(purge(false), 1);
-	assert_int_equal(job_store_request_attempt(here.db, &ann, &job, NULL, NULL, &got, &attempt),
+	assert_int_equal(job_store_request_attempt(here.db, &ann, &job, NULL, NULL, &got, &refusal),
 			 CHANGED_JOB_SETTLED);
 	job_is(&job, "failed", 1); /* its input is gone: nothing could be sent */
 	job_release(&got);

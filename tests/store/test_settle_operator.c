@@ -9,11 +9,12 @@ static enum changed tell(const struct id *attempt, enum attempt_event event, con
 {
 	struct word word = word_of(attempt, event);
 	struct job job;
+	struct refusal refusal;
 
 	word.provider = provider;
 	word.reason = REASON_OPERATOR;
 	word.note = "by hand";
-	enum changed changed = settle_by_operator(here.db, &word, NULL, &job);
+	enum changed changed = settle_by_operator(here.db, &word, NULL, &job, &refusal);
 
 	job_release(&job);
 	return changed;
@@ -187,16 +188,17 @@ static void a_stale_if_match_comes_first(void **state)
 		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
 	struct word word = word_of(&attempt, ON_FAILURE);
 	struct if_match match = { .present = true, .len = 1 };
+	struct refusal refusal;
 	struct job got;
 
 	(void)state;
 	match.list[0].revision = 3;
-	assert_int_equal(settle_by_operator(here.db, &word, &match, &got), CHANGED_STALE);
+	assert_int_equal(settle_by_operator(here.db, &word, &match, &got, &refusal), CHANGED_STALE);
 	assert_int_equal(got.revision, 4);
 	job_release(&got);
 	attempt_is(&attempt, "unknown");
 	match.list[0].revision = 4;
-	assert_int_equal(settle_by_operator(here.db, &word, &match, &got), CHANGED_DONE);
+	assert_int_equal(settle_by_operator(here.db, &word, &match, &got, &refusal), CHANGED_DONE);
 	assert_int_equal(got.revision, 5);
 	job_release(&got);
 }

@@ -218,21 +218,24 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who,
 enum changed job_store_request_attempt(struct db *db, const struct identity *who,
 				       const struct id *id, const char *provider,
 				       const struct if_match *if_match, struct job *job_out,
-				       struct id *attempt_id_out)
+				       struct refusal *refusal_out)
 {
 	(void)db;
 	(void)who;
 	fake.id = *id;
 	fake.if_match = *if_match;
 	keep_string(fake.provider, sizeof fake.provider, provider);
-	*attempt_id_out = id_of(FAKE_ATTEMPT);
+	*refusal_out = fake.refusal;
+	refusal_out->attempt_id = id_of(FAKE_ATTEMPT);
 	return change(job_out);
 }
 
 enum changed settle_by_operator(struct db *db, const struct word *word,
-				const struct if_match *if_match, struct job *job_out)
+				const struct if_match *if_match, struct job *job_out,
+				struct refusal *refusal_out)
 {
 	(void)db;
+	*refusal_out = fake.refusal;
 	fake.word = *word;
 	fake.if_match = *if_match;
 	keep_text(fake.word_result, sizeof fake.word_result, word->result, word->result_len);

@@ -22,7 +22,8 @@ struct fake_store {
 	enum rc get; /* and all other functions that return an rc */
 	enum created created;
 	enum changed changed;
-	enum schema schema;
+	enum schema_age schema;
+	struct refusal refusal;
 	enum settled settled;	/* of settle_words() */
 	const char *definition; /* of the attempt's provider; NULL: it is gone */
 	bool more;		/* lists: older rows exist */

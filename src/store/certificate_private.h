@@ -1,0 +1,26 @@
+/* certificate_private.h: how certificates die, each inside the transaction of what they die of.
+ * Private to store. */
+#ifndef STORE_CERTIFICATE_PRIVATE_H
+#define STORE_CERTIFICATE_PRIVATE_H
+
+#include <stdint.h>
+
+#include "base/rc.h"
+#include "core/contract.h"
+#include "core/provider_def.h"
+#include "store/db.h"
+
+/* The contract has a new version after `before`. Every certificate of the name dies; what proves
+ * the new version as well is issued again for it, with the old dates (but never valid for longer
+ * than the new version's max_age_s). */
+MUST_CHECK enum rc certificates_move_on(struct db *db, const char *contract, uint32_t before,
+					const struct contract *now);
+MUST_CHECK enum rc certificates_die_by_contract(struct db *db, const char *contract);
+
+/* The provider's row went from version `from` to `to`. proven_changed: what certificates prove of
+ * it is another. */
+MUST_CHECK enum rc certificates_follow_provider(struct db *db, const char *provider, uint32_t from,
+						uint32_t to, bool proven_changed);
+MUST_CHECK enum rc certificates_die_by_provider(struct db *db, const char *provider);
+
+#endif
