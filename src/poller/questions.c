@@ -1,0 +1,49 @@
+#include "poller/questions.h"
+
+#include "base/clock.h"
+#include "poller/desk_own.h"
+#include "store/ask.h"
+
+/* Before the queue, which would fill all slots. After as many as there was room for, it looks
+ * again at once. */
+void questions_ask(struct desk *d)
+{
+	struct ask_list asks;
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->ask_at_ms || !d->registered || desk_in_trouble(d) || !desk_is_claiming(d))
+		return;
+	d->ask_at_ms = now_ms + ASK_MS;
+	size_t room = desk_room_for(d, SIZE_MAX, false);
+
+	if (room == 0)
+		return;
+	room = room < ASK_MAX ? room : ASK_MAX;
+	enum rc rc = ask_take(d->db, &d->id, d->orders.lease_s, room, &asks);
+
+	if (asks.lease_lost)
+		desk_give_up_id(d, "it had run out, or the answer to a question's begin was lost");
+	if (rc != RC_OK)
+		desk_say_trouble(d);
+	else if (asks.moved == room)
+		d->ask_at_ms = now_ms;
+	desk_hand_out(d, errands_of_asks(&asks));
+}
+
+bool questions_note(struct desk *d)
+{
+	for (struct errand *e; (e = d->kept.first);) {
+		const struct text *words = &e->outcome.detail;
+
+		e->kept.words = words->len ? words->bytes : NULL;
+		e->kept.reference = e->outcome.reference[0] ? e->outcome.reference : NULL;
+		enum rc rc = ask_note(d->db, e->ask, &e->kept);
+
+		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
+			return false;
+		if (rc != RC_OK && e->kind == ERRAND_RESEND)
+			desk_give_up_id(d, "the end of a resend can't be written down");
+		errand_free(errand_pop(&d->kept));
+	}
+	return true;
+}

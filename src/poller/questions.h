@@ -1,0 +1,16 @@
+/* questions.h: what providers are asked about, on the desk's thread: taken when due, and answers
+ * that keep the doubt. */
+#ifndef POLLER_QUESTIONS_H
+#define POLLER_QUESTIONS_H
+
+#include <stdbool.h>
+
+struct desk;
+
+void questions_ask(struct desk *d);
+
+/* Writes down the answers that came back and settle nothing. False: the database refused, the rest
+ * waits. */
+bool questions_note(struct desk *d);
+
+#endif

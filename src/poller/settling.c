@@ -1,0 +1,137 @@
+#include "poller/settling.h"
+
+#include "base/log.h"
+#include "core/trace.h"
+#include "poller/desk_own.h"
+#include "poller/messages.h"
+#include "poller/questions.h"
+
+#define LOSSES_UNTIL_ALONE 3 /* of a batch; then its words are said one by one */
+
+static void log_settled(const struct errand *errand, enum settled verdict)
+{
+	static const char *const verdicts[SETTLED__MAX] = {
+		[SETTLED_MADE] = "settled",    [SETTLED_REPEATED] = "repeated",
+		[SETTLED_LOST] = "discarded",  [SETTLED_LATE] = "late",
+		[SETTLED_REFUSED] = "refused", [SETTLED_NO_SUCH_ATTEMPT] = "purged",
+	};
+	static const char *const events[ATTEMPT_EVENT__MAX] = {
+		[ON_ACKNOWLEDGED] = "running", [ON_RESULT] = "result",	  [ON_FAILURE] = "failed",
+		[ON_TRACK_LOST] = "unknown",   [ON_RELEASE] = "released", [ON_CANCEL] = "cancelled",
+	};
+	const struct word *word = &errand->word;
+	const char *reason = reason_name(word->reason);
+	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1], trace[TRACE_ID_LEN + 1];
+
+	trace_id(trace, errand->traceparent, &word->job_id);
+	log_info("attempt",
+		 "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s "
+		 "http_status=%u trace=%s",
+		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt),
+		 errand->number, errand->provider, events[word->event], verdicts[verdict],
+		 reason ? reason : "-", word->http_status, trace);
+}
+
+static bool is_refused(enum rc rc)
+{
+	return rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT;
+}
+
+/* A batch that the database refuses as such is said word by word, so that one that can't be written
+ * holds up no other: then without its explanation, and at last as a doubt. */
+static bool settle_alone(struct desk *d, struct errand *errand)
+{
+	enum settled verdict;
+	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
+
+	for (int less = 0; is_refused(rc) && less < 2; less++) {
+		log_error("attempt.unsettled",
+			  "provider=%s bytes=%zu: what came back can't be written down",
+			  errand->provider, errand->word.result_len);
+		if (rc == RC_INVALID && errand->word.event == ON_RESULT && db_was_too_large(d->db))
+			errand_too_large(errand);
+		else if (less == 0)
+			errand->word.detail = NULL;
+		else
+			errand_doubt(errand);
+		rc = settle_words(d->db, &errand->word, 1, &verdict);
+	}
+	if (is_refused(rc)) {
+		desk_give_up_id(d, "an attempt can't be settled at all");
+		return true; /* left to the lease that ends */
+	}
+	if (rc == RC_OK)
+		log_settled(errand, verdict);
+	return rc == RC_OK;
+}
+
+static bool settle_each(struct desk *d)
+{
+	for (size_t n = d->unsettled.len < SETTLE_MAX ? d->unsettled.len : SETTLE_MAX; n > 0; n--) {
+		if (!settle_alone(d, d->unsettled.first))
+			return false;
+		errand_free(errand_pop(&d->unsettled));
+	}
+	return true;
+}
+
+static bool settle_some(struct desk *d)
+{
+	enum settled verdicts[SETTLE_MAX];
+	size_t len = 0;
+
+	for (struct errand *e = d->unsettled.first; e && len < SETTLE_MAX; e = e->next)
+		d->words[len++] = e->word;
+	switch (settle_words(d->db, d->words, len, verdicts)) {
+	case RC_OK:
+		d->losses = 0;
+		for (size_t i = 0; i < len; i++) {
+			log_settled(d->unsettled.first, verdicts[i]);
+			errand_free(errand_pop(&d->unsettled));
+		}
+		return true;
+	case RC_RETRY:
+	case RC_UNCERTAIN: /* saying the same again is safe; a word that never gets through shall
+			      hold up no other */
+		if (++d->losses % LOSSES_UNTIL_ALONE != 0)
+			return false;
+		break;
+	case RC_CONFLICT:
+	case RC_FAULT:
+	case RC_INVALID:
+	case RC_NOT_FOUND:
+	case RC__MAX: break;
+	}
+	return settle_each(d);
+}
+
+static void sort_out(struct desk *d, struct errand_list *finished_list)
+{
+	for (struct errand *e; (e = errand_pop(finished_list));)
+		errand_push(e->kind == ERRAND_HOOK ? &d->told
+			    : e->keeps		   ? &d->kept
+						   : &d->unsettled,
+			    e);
+}
+
+void settling_collect(struct desk *d)
+{
+	struct errand_list back = { 0 };
+
+	pthread_mutex_lock(&d->lock);
+	errand_append(&back, &d->finished);
+	pthread_mutex_unlock(&d->lock);
+	sort_out(d, &back);
+}
+
+/* Words first: an answer's note may wait, what an attempt came to may not. */
+void settling_run(struct desk *d)
+{
+	settling_collect(d);
+	if (desk_all_noted(d) || desk_in_trouble(d))
+		return;
+	if ((d->unsettled.len == 0 || settle_some(d)) && questions_note(d) && messages_note(d))
+		d->more = true;
+	else
+		desk_say_trouble(d);
+}
