@@ -53,7 +53,7 @@ struct provider_def {
 	char *method;
 	struct provider_header headers[PROVIDER_HEADERS_MAX];
 	size_t headers_len;
-	uint32_t connect_timeout_ms; /* 1 to 600,000; default 5,000 */
+	uint32_t connect_timeout_ms; /* 1 to 600,000; default 5,000; no longer than the lease */
 	uint32_t timeout_ms;	/* 1 to 86,400,000; default 30,000; the whole exchange, connecting
 				   included */
 	uint32_t max_in_flight; /* 1 to 100,000; default 64; all pollers together */

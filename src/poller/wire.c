@@ -213,8 +213,23 @@ static int64_t budget_left(const struct errand *errand)
 	return errand->budget_ms > waited_ms ? errand->budget_ms - waited_ms : 0;
 }
 
-static struct exchange_order order_of(const struct errand *errand, const char *key,
-				      const char *callback)
+/* While the lease of its claim lasts, and for a resend no longer than its hold, nobody frees the
+ * job for another attempt. The poller may renew its lease; but whether it has is known to the
+ * database alone. */
+static int64_t send_before_ms(const struct wire *wire, const struct errand *errand)
+{
+	int64_t lease_ms = (int64_t)wire->orders.lease_s * 1000;
+	int64_t hold_ms = (int64_t)errand->def->timeout_ms + ASK_HOLD_BESIDE_MS;
+
+	if (errand->kind == ERRAND_SEND)
+		return errand->claimed_ms + lease_ms;
+	if (errand->kind == ERRAND_RESEND)
+		return errand->claimed_ms + (hold_ms < lease_ms ? hold_ms : lease_ms);
+	return EXCHANGE_AT_ANY_TIME;
+}
+
+static struct exchange_order order_of(const struct wire *wire, const struct errand *errand,
+				      const char *key, const char *callback)
 {
 	static const enum exchange_kind kinds[ERRAND_KIND__MAX] = {
 		[ERRAND_SEND] = EXCHANGE_WORK,
@@ -232,6 +247,7 @@ static struct exchange_order order_of(const struct errand *errand, const char *k
 		.provider_key = key,
 		.traceparent = errand->traceparent[0] ? errand->traceparent : NULL,
 		.budget_ms = budget_left(errand),
+		.send_before_ms = send_before_ms(wire, errand),
 		.callback_url = callback,
 		.kind = kinds[errand->kind],
 		.reference = errand->reference,
@@ -319,7 +335,8 @@ static void send_request(struct wire *wire, struct errand *errand)
 	}
 	snprintf(key, sizeof key, "%s-%u", id_format(&errand->job_id, id), errand->generation);
 	text_init(&callback, CALLBACK_MAX_BYTES);
-	struct exchange_order order = order_of(errand, key, make_callback(wire, errand, &callback));
+	struct exchange_order order =
+		order_of(wire, errand, key, make_callback(wire, errand, &callback));
 	enum rc rc = exchange_build(&order, &exchange);
 
 	text_release(&callback);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/fill.h"
 #include "provider/exchange_headers.h"
 #include "provider/seen.h"
 
 #define WHY_MAX_BYTES 700
 #define URL_MAX_BYTES 65536
+#define HOLD_OVER "the poller's hold on the attempt was over"
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *arg)
 {
@@ -27,6 +29,16 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 	return answer_body(&exchange->answer, bytes, len) ? len : 0;
 }
 
+/* However long the connection took, and however long this process was stopped meanwhile: once
+ * others may have taken the attempt for lost, it isn't begun any more. */
+static bool is_hold_over(struct exchange *exchange)
+{
+	if (exchange->send_before_ms != EXCHANGE_AT_ANY_TIME &&
+	    clock_monotonic_ms() >= exchange->send_before_ms)
+		exchange->hold_over = true;
+	return exchange->hold_over;
+}
+
 /* Called when the connection stands and nothing of the request has gone out: until then it's
  * certain to be not sent. */
 static int on_may_send(void *arg, char *remote_ip, char *local_ip, int remote_port, int local_port)
@@ -37,6 +49,8 @@ static int on_may_send(void *arg, char *remote_ip, char *local_ip, int remote_po
 	(void)local_ip;
 	(void)remote_port;
 	(void)local_port;
+	if (is_hold_over(exchange))
+		return CURL_PREREQFUNC_ABORT;
 	exchange->may_send = true;
 	return CURL_PREREQFUNC_OK;
 }
@@ -120,8 +134,19 @@ static bool set_callbacks(CURL *easy, struct exchange *exchange)
 	       curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange) == CURLE_OK;
 }
 
+/* For libcurl 0 ms is no limit at all. */
+static int64_t hold_left_ms(const struct exchange *exchange)
+{
+	int64_t left_ms = exchange->send_before_ms - clock_monotonic_ms();
+
+	if (exchange->send_before_ms == EXCHANGE_AT_ANY_TIME)
+		return INT64_MAX;
+	return left_ms > 0 ? left_ms : 1;
+}
+
 static bool set_times(struct exchange *exchange, const struct exchange_order *order)
 {
+	int64_t left_ms = hold_left_ms(exchange);
 	int64_t timeout_ms = order->def->timeout_ms, connect_ms = order->def->connect_timeout_ms;
 
 	exchange->deadline_rules = order->budget_ms >= 0 && order->budget_ms < timeout_ms;
@@ -129,6 +154,8 @@ static bool set_times(struct exchange *exchange, const struct exchange_order *or
 		timeout_ms = order->budget_ms;
 	if (connect_ms > timeout_ms)
 		connect_ms = timeout_ms;
+	if (connect_ms > left_ms)
+		connect_ms = left_ms;
 	return set_long(exchange->easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) &&
 	       set_long(exchange->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 }
@@ -201,8 +228,11 @@ enum rc exchange_build(const struct exchange_order *order, struct exchange **exc
 	answer_init(&exchange->answer, order->def->max_result_bytes);
 	exchange->input_len = order->kind == EXCHANGE_WORK ? order->input_len : 0;
 	exchange->too_late = order->budget_ms <= 0 && order->budget_ms != EXCHANGE_NO_BUDGET;
+	exchange->send_before_ms = order->send_before_ms;
 	if (exchange->too_late)
 		rc = refuse(exchange, "the job's deadline had passed");
+	else if (is_hold_over(exchange))
+		rc = refuse(exchange, HOLD_OVER);
 	else
 		rc = make_headers(exchange, order);
 	if (rc == RC_OK)
@@ -269,7 +299,8 @@ static void fill(struct exchange *exchange, const struct seen_facts *facts, int6
 static void fill_unbuilt(const struct exchange *exchange, struct seen *seen_out)
 {
 	*seen_out = (struct seen){
-		.end = exchange->too_late ? SEEN_CONNECT_TIMEOUT : SEEN_NOT_BUILT,
+		.end = exchange->too_late || exchange->hold_over ? SEEN_CONNECT_TIMEOUT
+								 : SEEN_NOT_BUILT,
 		.phase = PHASE_NOT_SENT,
 		.deadline = exchange->too_late,
 		.retry_after_ms = -1,
@@ -286,7 +317,9 @@ void exchange_seen(struct exchange *exchange, CURLcode code, int64_t now_us, str
 		fill_unbuilt(exchange, seen_out);
 		return;
 	}
-	if (code != CURLE_OK && exchange->detail[0] == '\0')
+	if (exchange->hold_over)
+		snprintf(exchange->detail, sizeof exchange->detail, "%s", HOLD_OVER);
+	else if (code != CURLE_OK && exchange->detail[0] == '\0')
 		snprintf(exchange->detail, sizeof exchange->detail, "%s", curl_easy_strerror(code));
 	gather(exchange, code, &facts);
 	fill(exchange, &facts, now_us, seen_out);

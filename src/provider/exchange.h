@@ -20,6 +20,7 @@
 #include "provider/answer.h"
 
 #define EXCHANGE_NO_BUDGET (-1)
+#define EXCHANGE_AT_ANY_TIME 0
 
 enum exchange_kind {
 	EXCHANGE_WORK,	 /* the attempt itself */
@@ -38,6 +39,8 @@ struct exchange_order {
 	const char *provider_key; /* <job id>-<generation> */
 	const char *traceparent;  /* the client's, or NULL */
 	int64_t budget_ms;	  /* until the job's deadline; EXCHANGE_NO_BUDGET without one */
+	int64_t send_before_ms;	  /* by clock_monotonic_ms(): no byte of it goes out from then on;
+				     EXCHANGE_AT_ANY_TIME where that does no harm */
 	const char *callback_url; /* of this attempt, for {{callback_url}}; NULL: none here */
 	enum exchange_kind kind;
 	const char *reference; /* of the two questions: for {{reference}}; may be NULL */
@@ -52,11 +55,14 @@ struct exchange {
 	bool may_send;	     /* libcurl's pre-request callback ran */
 	bool deadline_rules; /* the job's deadline comes before the provider's time-out */
 	bool too_late;	     /* the deadline had passed before anything was done */
+	int64_t send_before_ms;
+	bool hold_over; /* send_before_ms had come, and nothing went out */
 	char detail[CURL_ERROR_SIZE + 256];
 };
 
 /* RC_OK: *exchange_out->easy is ready for curl_multi_add_handle(), its CURLOPT_PRIVATE is the
- * exchange. RC_INVALID: it must not be sent (a secret is missing, the deadline has passed);
+ * exchange. RC_INVALID: it must not be sent (a secret is missing, the deadline or the hold has
+ * passed);
  * exchange_seen() with CURLE_OK says so. In both cases *exchange_out is the caller's:
  * exchange_free() it. RC_FAULT: no memory, nothing was made, never sent. */
 MUST_CHECK enum rc exchange_build(const struct exchange_order *order,

@@ -19,6 +19,7 @@ enum phase seen_phase(const struct seen_facts *facts, const struct answer *answe
 static enum seen_end end_before_sending(const struct seen_facts *facts)
 {
 	switch ((int)facts->code) {
+	case CURLE_ABORTED_BY_CALLBACK: /* it stood, but too late to be used */
 	case CURLE_OPERATION_TIMEDOUT:
 		return SEEN_CONNECT_TIMEOUT; /* TCP, proxy or TLS: no connection that could carry
 						the request */

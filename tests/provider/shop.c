@@ -1,5 +1,6 @@
 #include "shop.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -164,9 +165,13 @@ void trade_make(struct trade *trade)
 
 	read_def(trade);
 	order.input_len = trade->input_len ? trade->input_len : strlen(order.input);
+	if (trade->hold_ms)
+		order.send_before_ms = began_ms + trade->hold_ms;
 	trade->built = exchange_build(&order, &trade->exchange);
 	assert_int_not_equal(trade->built, RC_FAULT);
 	if (trade->built == RC_OK) {
+		while (trade->wait_out && clock_monotonic_ms() < order.send_before_ms)
+			sched_yield();
 		CURLM *multi = trade->multi ? trade->multi : curl_multi_init();
 
 		trade->code = drive(multi, trade->exchange->easy);

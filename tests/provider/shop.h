@@ -62,7 +62,9 @@ struct trade {
 	const char *traceparent;
 	int64_t budget_ms; /* 0: none; any below -1: spent */
 	int64_t now_us;
-	CURLM *multi; /* or NULL: one of its own */
+	int64_t hold_ms; /* from its making on; 0: it may be sent at any time */
+	bool wait_out;	 /* the hold is over by the time that the request is handed to libcurl */
+	CURLM *multi;	 /* or NULL: one of its own */
 	/* after */
 	enum rc built;
 	CURLcode code;

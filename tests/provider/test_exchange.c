@@ -184,6 +184,62 @@ static void c03_a_connect_time_out_was_never_sent(void **state)
 	close(listener);
 }
 
+/* The row may allow ten minutes for the connection: by then the attempt may be another poller's. */
+static void f02_a_connection_has_no_longer_than_the_hold_on_the_attempt(void **state)
+{
+	const struct expected want = { .what = "black hole",
+				       .end = SEEN_CONNECT_TIMEOUT,
+				       .phase = PHASE_NOT_SENT,
+				       .kind = OUTCOME_RETRY,
+				       .reason = REASON_NEVER_SENT };
+	int port, fds[4], listener = silent_listener(&port);
+	char url[64];
+
+	(void)state;
+	fill_queue(port, fds);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+	struct trade trade = { .url = url,
+			       .row = ", \"timeout_ms\": 600000, \"connect_timeout_ms\": 600000",
+			       .hold_ms = 300 };
+
+	trade_make(&trade);
+	check(&want, &trade);
+	assert_in_range(trade.took_ms, 300, 599000);
+	trade_release(&trade);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listener);
+}
+
+/* The process was stopped between the claim and the connection. */
+static void f02_nothing_goes_out_once_the_hold_is_over(void **state)
+{
+	const struct expected want = { .what = "over",
+				       .end = SEEN_CONNECT_TIMEOUT,
+				       .phase = PHASE_NOT_SENT,
+				       .kind = OUTCOME_RETRY,
+				       .reason = REASON_NEVER_SENT };
+	struct trade meanwhile = { .path = "/f02-over", .hold_ms = 50, .wait_out = true };
+	struct trade before = { .path = "/f02-over", .hold_ms = -1 };
+	struct trade in_time = { .path = "/f02-in-time", .hold_ms = 600000 };
+
+	(void)state;
+	trade_make(&meanwhile);
+	assert_int_equal(meanwhile.built, RC_OK);
+	check(&want, &meanwhile);
+	assert_non_null(strstr(meanwhile.outcome.detail.bytes, "hold on the attempt was over"));
+	trade_release(&meanwhile);
+	trade_make(&before);
+	assert_int_equal(before.built, RC_INVALID);
+	check(&want, &before);
+	trade_release(&before);
+	assert_int_equal(shop_requests("f02-over"), 0);
+	trade_make(&in_time);
+	assert_int_equal(in_time.outcome.kind, OUTCOME_RESULT);
+	trade_release(&in_time);
+	assert_int_equal(shop_requests("f02-in-time"), 1);
+}
+
 static void c03_a_time_out_after_connecting_is_open(void **state)
 {
 	const struct expected plain = {
@@ -478,6 +534,8 @@ int main(void)
 		cmocka_unit_test(c02_the_jobs_deadline_is_told_from_the_providers_time_out),
 		cmocka_unit_test(c02_a_deadline_that_has_passed_sends_nothing),
 		cmocka_unit_test(c03_a_connect_time_out_was_never_sent),
+		cmocka_unit_test(f02_a_connection_has_no_longer_than_the_hold_on_the_attempt),
+		cmocka_unit_test(f02_nothing_goes_out_once_the_hold_is_over),
 		cmocka_unit_test(c03_a_time_out_after_connecting_is_open),
 		cmocka_unit_test(c03_a_tls_handshake_that_hangs_sends_nothing),
 		cmocka_unit_test(c03_a_request_stuck_half_way_is_sent_in_part),
