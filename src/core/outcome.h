@@ -70,7 +70,7 @@ struct outcome {
 	uint32_t http_status;
 	bool effect_done;	/* failed, but the provider, by its row or by the contract, has
 				   done something that can't be used */
-	int64_t retry_after_ms; /* -1: none */
+	int64_t retry_after_ms; /* OUTCOME_RETRY, OUTCOME_ACCEPTED: what it said; -1: none */
 	char reference[REFERENCE_MAX_BYTES +
 		       1]; /* OUTCOME_ACCEPTED: the provider's name for the work; "": none told */
 	bool by_row;	   /* the provider's own row says what the status means */

@@ -216,7 +216,7 @@ static void c06_each_status_means_what_the_table_says(void **state)
 	CHECK_ALL(rows);
 }
 
-static void c07_retry_after_comes_along_only_with_a_retry(void **state)
+static void c07_retry_after_comes_along_only_with_a_retry_or_accepted_work(void **state)
 {
 	static const struct {
 		uint32_t status;
@@ -224,16 +224,17 @@ static void c07_retry_after_comes_along_only_with_a_retry(void **state)
 		enum outcome_kind kind;
 		int64_t want_ms;
 	} rows[] = {
-		{ 429, 2000, OUTCOME_RETRY, 2000 }, { 429, -1, OUTCOME_RETRY, -1 },
-		{ 425, 0, OUTCOME_RETRY, 0 },	    { 503, 0, OUTCOME_RETRY, 0 },
-		{ 503, 5000, OUTCOME_RETRY, 5000 }, { 503, -1, OUTCOME_UNKNOWN, -1 },
-		{ 500, 5000, OUTCOME_UNKNOWN, -1 }, { 502, 5000, OUTCOME_UNKNOWN, -1 },
-		{ 404, 5000, OUTCOME_FAILED, -1 },  { 200, 5000, OUTCOME_RESULT, -1 },
+		{ 429, 2000, OUTCOME_RETRY, 2000 },    { 429, -1, OUTCOME_RETRY, -1 },
+		{ 425, 0, OUTCOME_RETRY, 0 },	       { 503, 0, OUTCOME_RETRY, 0 },
+		{ 503, 5000, OUTCOME_RETRY, 5000 },    { 503, -1, OUTCOME_UNKNOWN, -1 },
+		{ 500, 5000, OUTCOME_UNKNOWN, -1 },    { 502, 5000, OUTCOME_UNKNOWN, -1 },
+		{ 404, 5000, OUTCOME_FAILED, -1 },     { 200, 5000, OUTCOME_RESULT, -1 },
+		{ 202, 5000, OUTCOME_ACCEPTED, 5000 }, { 202, -1, OUTCOME_ACCEPTED, -1 },
 	};
 	struct provider_def def;
 
 	(void)state;
-	make_def(NULL, &def);
+	make_def(", \"accepted\": {}", &def);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct seen seen = { ANSWER(rows[i].status), .body = "1", .body_len = 1,
 				     .detail = "" };
@@ -501,7 +502,7 @@ int main(void)
 		cmocka_unit_test(c04_a_status_beside_a_failed_transfer_decides_nothing),
 		cmocka_unit_test(c05_an_empty_reply_is_open_although_all_was_sent),
 		cmocka_unit_test(c06_each_status_means_what_the_table_says),
-		cmocka_unit_test(c07_retry_after_comes_along_only_with_a_retry),
+		cmocka_unit_test(c07_retry_after_comes_along_only_with_a_retry_or_accepted_work),
 		cmocka_unit_test(c08_redirects_are_open_or_failed_and_never_followed),
 		cmocka_unit_test(c09_a_success_without_a_body_is_open_unless_the_row_says_more),
 		cmocka_unit_test(c09_a_body_without_a_proven_end_must_prove_itself),

@@ -1,0 +1,81 @@
+/* test_errand.c: what was seen becomes a word, or keeps the doubt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "poller/errand.h"
+
+#define WORD(text) ((char *)(uintptr_t)(text))
+
+/* Waits a second at most between two tries; asked about by its status URL; honours keys. */
+static const struct provider_def a_def = { .url = WORD("http://p/"),
+					   .method = WORD("POST"),
+					   .timeout_ms = 30000,
+					   .max_result_bytes = 1000,
+					   .key_honoured = true,
+					   .retry_base_ms = 1000,
+					   .retry_max_ms = 1000,
+					   .result_pointer = WORD(""),
+					   .has_accepted = true,
+					   .accepted_deadline_ms = 3600000,
+					   .has_status = true,
+					   .status_url = WORD("http://p/s"),
+					   .status_state = WORD("/state"),
+					   .status_result = WORD(""),
+					   .has_cancel = true,
+					   .cancel_url = WORD("http://p/c") };
+
+static struct seen an_answer(uint32_t status, int64_t retry_after_ms)
+{
+	return (struct seen){ .end = SEEN_WHOLE,
+			      .phase = PHASE_ANSWER_BEGUN,
+			      .http_status = status,
+			      .retry_after_ms = retry_after_ms,
+			      .body = "{\"state\": \"busy\"}",
+			      .body_len = strlen("{\"state\": \"busy\"}"),
+			      .detail = "" };
+}
+
+/* outcome_release() its outcome. */
+static struct errand concluded(enum errand_kind kind, const struct seen *seen)
+{
+	static struct ask ask = { .in_play = true };
+	struct errand errand = { .kind = kind,
+				 .tries = 1,
+				 .ask = kind == ERRAND_SEND ? NULL : &ask,
+				 .provider = "p",
+				 .def = &a_def };
+
+	errand_conclude(&errand, seen, 0);
+	return errand;
+}
+
+static void c07_accepted_work_is_asked_about_no_sooner_than_its_202_said(void **state)
+{
+	const struct seen told = an_answer(202, 120000), silent = an_answer(202, -1);
+	struct errand errand = concluded(ERRAND_SEND, &told);
+
+	(void)state;
+	assert_int_equal(errand.word.event, ON_ACKNOWLEDGED);
+	assert_int_equal(errand.word.ask_after_ms, 120000);
+	outcome_release(&errand.outcome);
+	errand = concluded(ERRAND_SEND, &silent);
+	assert_int_equal(errand.word.event, ON_ACKNOWLEDGED);
+	assert_in_range(errand.word.ask_after_ms, 1, 1000);
+	outcome_release(&errand.outcome);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(c07_accepted_work_is_asked_about_no_sooner_than_its_202_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
