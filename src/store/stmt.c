@@ -9,7 +9,7 @@
 #include "base/timestamp.h"
 #include "store/db_private.h"
 
-#define COLUMNS_MAX 48
+#define COLUMNS_MAX 64
 #define CELL_BYTES 256 /* longer values are fetched again at their full length */
 #define SQL_TEXT_MAX 65536
 #define PACKET_BESIDE 4096 /* what a packet holds beside its long values */
