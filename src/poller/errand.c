@@ -135,6 +135,7 @@ struct errand_list errands_of_asks(struct ask_list *asks)
 			.traceparent = ask->traceparent,
 			.reference = ask->reference.bytes,
 			.budget_ms = ask->budget_ms,
+			.claimed_us = ask->taken_us,
 			.claimed_ms = ask->taken_ms,
 		};
 		errand_push(&list, errand);
@@ -186,7 +187,8 @@ static bool can_ask(const struct errand *errand)
 	return errand->def->has_status || errand->def->key_honoured;
 }
 
-static void speak(struct errand *errand, uint32_t random)
+/* told_ms: the Retry-After of the answer, whatever that means; -1: none. */
+static void speak(struct errand *errand, uint32_t random, int64_t told_ms)
 {
 	const struct outcome *o = &errand->outcome;
 	struct word *word = &errand->word;
@@ -215,7 +217,7 @@ static void speak(struct errand *errand, uint32_t random)
 	case OUTCOME_CANCELLED: word->event = ON_CANCEL; break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
-		word->ask_after_ms = can_ask(errand) ? delay(errand, random, -1) : -1;
+		word->ask_after_ms = can_ask(errand) ? delay(errand, random, told_ms) : -1;
 		break;
 	}
 	word->reason = o->reason;
@@ -232,10 +234,10 @@ static bool heard(uint32_t status)
 	return (status >= 200 && status <= 299) || status == 404 || status == 409 || status == 410;
 }
 
-static void keep_doubt(struct errand *errand, uint32_t random)
+static void keep_doubt(struct errand *errand, uint32_t random, int64_t told_ms)
 {
 	errand->keeps = true;
-	errand->kept.next_ms = delay(errand, random, -1);
+	errand->kept.next_ms = delay(errand, random, told_ms);
 	if (errand->kind == ERRAND_RESEND && errand->tries >= ASK_RESENDS_MAX)
 		errand->kept.next_ms = -1;
 	errand->kept.told = errand->kind == ERRAND_CANCEL && (heard(errand->outcome.http_status) ||
@@ -270,6 +272,7 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 
 void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
 {
+	int64_t told_ms = seen->end == SEEN_WHOLE ? seen->retry_after_ms : -1;
 	bool settles;
 
 	if (judge(errand, seen, &settles) != RC_OK) {
@@ -277,11 +280,11 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 		if (errand->kind == ERRAND_SEND)
 			errand_doubt(errand);
 		else
-			keep_doubt(errand, random);
+			keep_doubt(errand, random, told_ms);
 	} else if (settles) {
-		speak(errand, random);
+		speak(errand, random, told_ms);
 	} else {
-		keep_doubt(errand, random);
+		keep_doubt(errand, random, told_ms);
 	}
 }
 

@@ -128,6 +128,7 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	if (rc != RC_OK)
 		return rc;
 	*due = (struct due){ .state = ATTEMPT_STATE__MAX };
+	ask->taken_us = col_time(st);
 	(void)attempt_state_parse(state, col_bytes(st, state, sizeof state), &due->state);
 	ask->in_play = due->state != ATTEMPT_STATE__MAX && attempt_in_play(due->state);
 	due->cancel_due = (uint32_t)col_u64(st);
@@ -280,8 +281,10 @@ static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *
 	enum rc rc = db_transact(db, take_one, asking);
 
 	if (rc == RC_OK && asking->ask.kind != ASK_KIND__MAX) {
-		asks->list[asks->len] = asking->ask;
-		asks->list[asks->len++].taken_ms = before_ms;
+		asking->ask.taken_ms = before_ms;
+		/* The database told its time somewhere in between: taken for its end. */
+		asking->ask.taken_us -= (clock_monotonic_ms() - before_ms + 1) * 1000;
+		asks->list[asks->len++] = asking->ask;
 	} else {
 		ask_release(&asking->ask);
 	}

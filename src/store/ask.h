@@ -42,6 +42,7 @@ struct ask {
 	struct job_terms terms; /* not for ASK_CANCEL; its input goes out again with ASK_RESEND */
 	char traceparent[TRACEPARENT_LEN + 1];
 	int64_t taken_ms;  /* monotonic, before it was taken */
+	int64_t taken_us;  /* the same by the database's clock, rather too early */
 	int64_t budget_ms; /* until the job's deadline; -1: none */
 };
 

@@ -319,7 +319,7 @@ static const struct {
 	    "UPDATE attempts " BY_ID "SET next_ask_at = NOW(6) + INTERVAL ? MICROSECOND "
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_READ,
-	    "SELECT a.state, a.cancel_due, a.version_read, a.number, a.provider, "
+	    "SELECT NOW(6), a.state, a.cancel_due, a.version_read, a.number, a.provider, "
 	    "a.provider_version, a.generation, a.reference, a.asked, j.traceparent, p.version, "
 	    "p.definition FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
 	    "providers p ON p.name = a.provider WHERE a.id = ? AND a.next_ask_at <= NOW(6)"),

@@ -71,10 +71,52 @@ static void c07_accepted_work_is_asked_about_no_sooner_than_its_202_said(void **
 	outcome_release(&errand.outcome);
 }
 
+static void c07_no_question_is_asked_again_sooner_than_its_answer_said(void **state)
+{
+	static const struct {
+		enum errand_kind kind;
+		uint32_t status;
+	} rows[] = {
+		{ ERRAND_STATUS, 200 }, { ERRAND_STATUS, 429 }, { ERRAND_STATUS, 503 },
+		{ ERRAND_RESEND, 409 }, { ERRAND_RESEND, 429 }, { ERRAND_RESEND, 503 },
+		{ ERRAND_RESEND, 202 }, { ERRAND_CANCEL, 429 }, { ERRAND_CANCEL, 503 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct seen seen = an_answer(rows[i].status, 90000);
+		struct errand errand = concluded(rows[i].kind, &seen);
+
+		if (!errand.keeps || errand.kept.next_ms != 90000)
+			fail_msg("row %zu: keeps %d, again in %lld ms", i, errand.keeps,
+				 (long long)errand.kept.next_ms);
+		outcome_release(&errand.outcome);
+		/* What is said in an answer that was cut decides nothing. */
+		seen.end = SEEN_TRUNCATED;
+		errand = concluded(rows[i].kind, &seen);
+		assert_true(errand.keeps);
+		assert_in_range(errand.kept.next_ms, 1, 1000);
+		outcome_release(&errand.outcome);
+	}
+}
+
+static void c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said(void **state)
+{
+	const struct seen seen = an_answer(500, 90000);
+	struct errand errand = concluded(ERRAND_SEND, &seen);
+
+	(void)state;
+	assert_int_equal(errand.word.event, ON_TRACK_LOST);
+	assert_int_equal(errand.word.ask_after_ms, 90000);
+	outcome_release(&errand.outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c07_accepted_work_is_asked_about_no_sooner_than_its_202_said),
+		cmocka_unit_test(c07_no_question_is_asked_again_sooner_than_its_answer_said),
+		cmocka_unit_test(c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,6 +296,26 @@ static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void 
 	assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 1);
 }
 
+/* A Retry-After date is measured against it. */
+static void f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early(void **state)
+{
+	const char *now = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(STATUS);
+	(void)in_doubt(&job);
+	int64_t before_us = (int64_t)raw_number(now), before_ms = clock_monotonic_ms();
+
+	assert_int_equal(taken(&ask), ASK_STATUS);
+	int64_t took_us = (clock_monotonic_ms() - before_ms + 2) * 1000;
+
+	assert_true(ask.taken_us >= before_us - took_us);
+	assert_true(ask.taken_us < (int64_t)raw_number(now));
+	assert_true(ask.taken_ms >= before_ms);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +330,7 @@ int main(void)
 		TEST(a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_over),
 		TEST(what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
+		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
 	};
 
 	return cmocka_run_group_tests_name("ask", tests, testdb_open, testdb_close);
