@@ -156,6 +156,8 @@ struct errand_list errands_of_messages(struct outbox_list *messages)
 		errand->told_end = HOOK_END__MAX;
 		errand->message = room(sizeof *errand->message);
 		*errand->message = messages->list[i];
+		errand->claimed_ms = errand->message->taken_ms;
+		errand->claimed_us = errand->message->taken_us;
 		errand_push(&list, errand);
 	}
 	messages->len = 0;

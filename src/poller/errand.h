@@ -52,11 +52,11 @@ struct errand {
 	const char *traceparent; /* the client's, or "" */
 	const char *reference;	 /* the provider's name for the work, or NULL */
 	int64_t budget_ms;	 /* until the job's deadline, from claimed_ms on; -1: none */
-	int64_t claimed_us; /* the latter by the database's clock, rather too early; 0: not known */
-	int64_t claimed_ms; /* monotonic, before it was claimed or taken */
-	struct outcome outcome; /* owns what the word points to */
-	bool keeps;		/* the answer settles nothing: no word, but a note of it */
-	struct ask_answer kept; /* its words and reference are set when it is noted */
+	int64_t claimed_us;	 /* the latter by the database's clock, rather too early */
+	int64_t claimed_ms;	 /* monotonic, before it was claimed or taken */
+	struct outcome outcome;	 /* owns what the word points to */
+	bool keeps;		 /* the answer settles nothing: no word, but a note of it */
+	struct ask_answer kept;	 /* its words and reference are set when it is noted */
 	struct word word;
 };
 

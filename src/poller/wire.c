@@ -63,12 +63,10 @@ static void list_remove(struct wire *wire, struct errand *errand)
 
 /* --- the end of an exchange */
 
-/* Now, by the database's clock: what a Retry-After date is measured against must not depend on this
- * machine's. */
+/* Now, by the database's clock: neither what a Retry-After date is measured against nor the time in
+ * a message's signature depends on this machine's. */
 static int64_t now_us(const struct errand *errand)
 {
-	if (errand->claimed_us == 0)
-		return clock_real_us();
 	return errand->claimed_us + (clock_monotonic_ms() - errand->claimed_ms) * 1000;
 }
 
@@ -293,7 +291,7 @@ static bool begin(struct wire *wire, struct errand *errand, CURL *easy)
 static void send_hook(struct wire *wire, struct errand *errand)
 {
 	const struct hook_order order = { &errand->message->event, &errand->message->def,
-					  clock_real_us(), wire->orders.hooks_private };
+					  now_us(errand), wire->orders.hooks_private };
 	struct hook *hook;
 	enum rc rc = wire->abandoned ? RC_FAULT : hook_build(&order, &hook);
 

@@ -20,7 +20,7 @@
 struct hook_order {
 	const struct webhook_event *event;
 	const struct webhook_def *def;
-	int64_t now_us;	    /* the time of this try, since 1970 */
+	int64_t now_us;	    /* the time of this try, since 1970, by the database's clock */
 	bool allow_private; /* any address will do, and the environment's proxy is used */
 };
 

@@ -65,6 +65,7 @@ static void read_event(struct stmt *st, struct outbox_message *message)
 	struct webhook_event *event = &message->event;
 	char state[32];
 
+	message->taken_us = col_time(st) - (clock_monotonic_ms() - message->taken_ms + 1) * 1000;
 	(void)col_id(st, &event->job_id);
 	message->owner_len = col_bytes(st, message->owner, sizeof message->owner);
 	col_name(st, event->type, sizeof event->type);
@@ -121,7 +122,7 @@ static enum rc take_one(struct db *db, const struct id *id, struct outbox_list *
 	struct outbox_message *message = &messages->list[messages->len];
 	struct stmt *st = db_stmt(db, SQL_OUTBOX_READ);
 
-	*message = (struct outbox_message){ .event.id = *id };
+	*message = (struct outbox_message){ .event.id = *id, .taken_ms = clock_monotonic_ms() };
 	bind_id(st, id);
 	enum rc rc = stmt_run(st);
 

@@ -27,6 +27,8 @@ struct outbox_message {
 	size_t owner_len;
 	uint32_t tries;		/* this one included */
 	struct webhook_def def; /* the endpoint as it stood when it was taken */
+	int64_t taken_ms;	/* monotonic, when it was taken */
+	int64_t taken_us;	/* the same by the database's clock, rather too early */
 };
 void outbox_message_release(struct outbox_message *message);
 

@@ -632,11 +632,12 @@ static const struct {
 			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
 	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox WHERE next_at <= NOW(6) ORDER BY next_at LIMIT "
 			     "? FOR UPDATE SKIP LOCKED"),
-	ROW(SQL_OUTBOX_READ, "SELECT o.job_id, o.owner, o.type, o.idempotency_key, o.state, "
-			     "o.version, o.tries, o.created_at, "
-			     "IF(w.owner IS NULL, NULL, 1), w.enabled, w.url, w.secrets FROM "
-			     "outbox o LEFT JOIN webhooks w "
-			     "ON w.owner = o.owner WHERE o.id = ?"),
+	ROW(SQL_OUTBOX_READ,
+	    "SELECT NOW(6), o.job_id, o.owner, o.type, o.idempotency_key, o.state, "
+	    "o.version, o.tries, o.created_at, "
+	    "IF(w.owner IS NULL, NULL, 1), w.enabled, w.url, w.secrets FROM "
+	    "outbox o LEFT JOIN webhooks w "
+	    "ON w.owner = o.owner WHERE o.id = ?"),
 	ROW(SQL_OUTBOX_HOLD, "UPDATE outbox SET tries = tries + 1, next_at = NOW(6) + INTERVAL ? "
 			     "MICROSECOND WHERE id = ?"),
 	ROW(SQL_OUTBOX_DROP, "DELETE FROM outbox WHERE id = ?"),

@@ -111,12 +111,28 @@ static void c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said(void **sta
 	outcome_release(&errand.outcome);
 }
 
+static void f03_a_message_goes_out_under_the_databases_time(void **state)
+{
+	struct outbox_list messages = { calloc(1, sizeof *messages.list), 1 };
+
+	(void)state;
+	messages.list[0].taken_ms = 7;
+	messages.list[0].taken_us = INT64_C(1796164850000000);
+	struct errand_list errands = errands_of_messages(&messages);
+
+	assert_int_equal(errands.len, 1);
+	assert_int_equal(errands.first->claimed_ms, 7);
+	assert_true(errands.first->claimed_us == INT64_C(1796164850000000));
+	errand_free(errand_pop(&errands));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c07_accepted_work_is_asked_about_no_sooner_than_its_202_said),
 		cmocka_unit_test(c07_no_question_is_asked_again_sooner_than_its_answer_said),
 		cmocka_unit_test(c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said),
+		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,6 +212,25 @@ static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 	outbox_list_free(&second);
 }
 
+/* Endpoints refuse what was signed more than minutes ago, or will be. */
+static void f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early(void **state)
+{
+	const char *now = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+
+	(void)state;
+	put("ann", URL);
+	told_job("ann");
+	int64_t before_us = (int64_t)raw_number(now), before_ms = clock_monotonic_ms();
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+	int64_t took_us = (clock_monotonic_ms() - before_ms + 2) * 1000;
+
+	assert_int_equal(messages.len, 1);
+	assert_true(messages.list[0].taken_ms >= before_ms);
+	assert_true(messages.list[0].taken_us >= before_us - took_us);
+	assert_true(messages.list[0].taken_us < (int64_t)raw_number(now));
+	outbox_list_free(&messages);
+}
+
 static void a_delivered_message_is_gone_and_a_given_up_one_stays(void **state)
 {
 	(void)state;
@@ -434,6 +453,7 @@ int main(void)
 		TEST(a_change_that_is_rolled_back_tells_nobody),
 		TEST(a_message_is_told_as_it_was_then),
 		TEST(who_has_taken_a_message_holds_it_for_a_while),
+		TEST(f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(a_delivered_message_is_gone_and_a_given_up_one_stays),
 		TEST(at_most_as_many_are_taken_as_asked_for),
 		TEST(an_endpoint_that_is_gone_is_disabled_and_its_messages_wait),
