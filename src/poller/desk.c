@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "poller/certifying.h"
 #include "poller/desk_own.h"
 #include "poller/messages.h"
 #include "poller/questions.h"
@@ -107,7 +108,7 @@ static void leave_when_idle(struct desk *d)
 
 	if (claim_any_due(d->db, &due) != RC_OK)
 		desk_say_trouble(d);
-	else if (!due)
+	else if (!due && certifying_idle(d))
 		desk_stop_claiming(d);
 }
 
@@ -200,6 +201,8 @@ static int64_t next_due_ms(struct desk *d)
 	if (d->claiming && (d->ask_at_ms < due || d->tell_at_ms < due) &&
 	    d->in_hand < d->orders.in_flight_max)
 		due = d->ask_at_ms < d->tell_at_ms ? d->ask_at_ms : d->tell_at_ms;
+	if (d->claiming && d->certify_at_ms < due)
+		due = d->certify_at_ms;
 	if (d->claiming && d->look_at_ms < due && d->in_hand < d->orders.in_flight_max)
 		due = d->look_at_ms;
 	return due < d->trouble_until_ms ? d->trouble_until_ms : due;
@@ -244,6 +247,7 @@ static bool wait_for_news(struct desk *d)
 static void leave(struct desk *d)
 {
 	settling_collect(d);
+	certifying_drop(d);
 	d->all_settled = d->unsettled.len == 0;
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled",
@@ -277,6 +281,7 @@ static void *work(void *arg)
 			claim(d, room);
 		questions_ask(d);
 		messages_tell(d);
+		certifying_run(d);
 		if (!attempts_first && may_claim(d, &room))
 			claim(d, room);
 	} while (wait_for_news(d));

@@ -39,10 +39,13 @@ struct desk {
 	bool registered;
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
-	struct errand_list kept;       /* answers that keep the doubt */
-	struct errand_list told;       /* messages to owners, and what became of them */
+	struct errand_list kept; /* answers that keep the doubt */
+	struct errand_list told; /* messages to owners, and what became of them */
+	struct certifying *runs; /* certifications that are this poller's */
+	size_t runs_len;
 	struct word words[SETTLE_MAX]; /* of the batch being settled */
-	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, trouble_until_ms;
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, certify_at_ms;
+	int64_t trouble_until_ms;
 	unsigned int losses; /* of the batch that is being settled */
 	bool more; /* the last claim was full, or room was made since: look again without waiting */
 };

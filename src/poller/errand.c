@@ -4,6 +4,7 @@
 
 #include "core/backoff.h"
 #include "core/status_read.h"
+#include "poller/certifying.h"
 
 void errand_push(struct errand_list *list, struct errand *errand)
 {
@@ -48,6 +49,7 @@ void errand_free(struct errand *errand)
 	if (!errand)
 		return;
 	outcome_release(&errand->outcome);
+	json_free(errand->tree);
 	if (errand->batch && --errand->batch->open == 0) {
 		claim_list_free(&errand->batch->claims);
 		free(errand->batch);
@@ -97,6 +99,9 @@ struct errand_list errands_of_claims(struct claim_list *claims, int64_t claimed_
 			.provider = claim->provider,
 			.def = claim->def,
 			.input = &claim->input,
+			.has_contract = claim->contract_name[0] != '\0',
+			.contract = claim->contract,
+			.route = claim->route,
 			.traceparent = claim->traceparent,
 			.budget_ms = claim->budget_ms,
 			.claimed_us = claim->now_us - (claim_took_ms + 1) * 1000,
@@ -132,6 +137,9 @@ struct errand_list errands_of_asks(struct ask_list *asks)
 			.provider = ask->provider,
 			.def = &ask->def,
 			.input = &ask->terms.input,
+			.has_contract = ask->terms.has_contract,
+			.contract = ask->terms.contract,
+			.route = ask->terms.route,
 			.traceparent = ask->traceparent,
 			.reference = ask->reference.bytes,
 			.budget_ms = ask->budget_ms,
@@ -215,7 +223,10 @@ static void speak(struct errand *errand, uint32_t random, int64_t told_ms)
 		word->retry_after_ms = o->retry_after_ms;
 		word->event = ON_FAILURE;
 		break;
-	case OUTCOME_FAILED: word->event = ON_FAILURE; break;
+	case OUTCOME_FAILED: /* a contract may have it tried again all the same */
+		word->event = ON_FAILURE;
+		word->delay_ms = delay(errand, random, -1);
+		break;
 	case OUTCOME_CANCELLED: word->event = ON_CANCEL; break;
 	case OUTCOME_UNKNOWN:
 	case OUTCOME__MAX:
@@ -246,18 +257,30 @@ static void keep_doubt(struct errand *errand, uint32_t random, int64_t told_ms)
 							      errand->tries >= ASK_CANCELS_MAX);
 }
 
+const struct terms *errand_terms(const struct errand *errand, struct terms *terms)
+{
+	if (!errand->contract || !errand->route)
+		return NULL;
+	*terms = (struct terms){ .contract = errand->contract,
+				 .route = errand->route,
+				 .input = errand->tree ? json_root(errand->tree) : NULL };
+	return terms;
+}
+
 static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
 {
+	struct terms room;
+	const struct terms *terms = errand_terms(errand, &room);
 	struct outcome *o = &errand->outcome;
 	enum rc rc;
 
 	switch (errand->kind) {
 	case ERRAND_STATUS:
-		rc = status_of(seen, errand->def, NULL, o);
+		rc = status_of(seen, errand->def, terms, o);
 		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN;
 		return rc;
 	case ERRAND_RESEND:
-		rc = outcome_of(seen, errand->def, NULL, o);
+		rc = outcome_of(seen, errand->def, terms, o);
 		*settles_out = rc == RC_OK && outcome_settles_resend(o);
 		return rc;
 	case ERRAND_CANCEL:
@@ -265,11 +288,12 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 		*settles_out = rc == RC_OK && o->kind == OUTCOME_CANCELLED && errand->ask->in_play;
 		return rc;
 	case ERRAND_SEND:
-	case ERRAND_HOOK: /* has an end of its own */
+	case ERRAND_HOOK: /* these two have ends of their own */
+	case ERRAND_CERTIFY:
 	case ERRAND_KIND__MAX: break;
 	}
 	*settles_out = true;
-	return outcome_of(seen, errand->def, NULL, o);
+	return outcome_of(seen, errand->def, terms, o);
 }
 
 void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random)
@@ -277,7 +301,9 @@ void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t ra
 	int64_t told_ms = seen->end == SEEN_WHOLE ? seen->retry_after_ms : -1;
 	bool settles;
 
-	if (judge(errand, seen, &settles) != RC_OK) {
+	if (errand->kind == ERRAND_CERTIFY)
+		certifying_conclude(errand, seen);
+	else if (judge(errand, seen, &settles) != RC_OK) {
 		errand->outcome = (struct outcome){ 0 };
 		if (errand->kind == ERRAND_SEND)
 			errand_doubt(errand);
@@ -314,7 +340,8 @@ void errand_too_large(struct errand *errand)
 	errand->word.reason = REASON_TOO_LARGE;
 	errand->word.phase = before.phase;
 	errand->word.http_status = before.http_status;
-	errand->word.effect_done = errand->def->side_effects;
+	errand->word.effect_done =
+		errand->contract ? errand->contract->side_effects : errand->def->side_effects;
 	errand->word.detail = "the result is larger than the database takes (max_allowed_packet)";
 }
 

@@ -21,13 +21,16 @@ struct errand_batch {
 };
 
 enum errand_kind {
-	ERRAND_SEND,   /* a claimed attempt goes out for the first time */
-	ERRAND_STATUS, /* what became of it? */
-	ERRAND_RESEND, /* the same request again, under the same key */
-	ERRAND_CANCEL, /* the provider is told that it is cancelled */
-	ERRAND_HOOK,   /* a message to an owner's endpoint */
+	ERRAND_SEND,	/* a claimed attempt goes out for the first time */
+	ERRAND_STATUS,	/* what became of it? */
+	ERRAND_RESEND,	/* the same request again, under the same key */
+	ERRAND_CANCEL,	/* the provider is told that it is cancelled */
+	ERRAND_HOOK,	/* a message to an owner's endpoint */
+	ERRAND_CERTIFY, /* one step of a certification */
 	ERRAND_KIND__MAX
 };
+
+struct certifying; /* see certifying.h */
 
 struct errand {
 	struct errand *next;
@@ -49,6 +52,11 @@ struct errand {
 	const char *provider;
 	const struct provider_def *def;
 	struct blob *input;
+	bool has_contract;
+	const struct contract *contract; /* with the route: by what the answer is judged */
+	const struct route *route;
+	struct json_doc *tree;	 /* the input's, with a contract; owned */
+	struct certifying *run;	 /* ERRAND_CERTIFY: this errand's alone while it is out */
 	const char *traceparent; /* the client's, or "" */
 	const char *reference;	 /* the provider's name for the work, or NULL */
 	int64_t budget_ms;	 /* until the job's deadline, from claimed_ms on; -1: none */
@@ -81,6 +89,9 @@ struct errand_list errands_of_asks(struct ask_list *asks);
 /* What was seen becomes the word for the database, or keeps the doubt. `random` picks the place in
  * the back-off. */
 void errand_conclude(struct errand *errand, const struct seen *seen, uint32_t random);
+
+/* By what its answer is judged beside the provider's row; NULL: no contract. */
+const struct terms *errand_terms(const struct errand *errand, struct terms *terms);
 
 /* It was never handed to libcurl: certain, and free to be tried again. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random);

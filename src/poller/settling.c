@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "core/trace.h"
+#include "poller/certifying.h"
 #include "poller/desk_own.h"
 #include "poller/messages.h"
 #include "poller/questions.h"
@@ -108,10 +109,13 @@ static bool settle_some(struct desk *d)
 static void sort_out(struct desk *d, struct errand_list *finished_list)
 {
 	for (struct errand *e; (e = errand_pop(finished_list));)
-		errand_push(e->kind == ERRAND_HOOK ? &d->told
-			    : e->keeps		   ? &d->kept
-						   : &d->unsettled,
-			    e);
+		if (e->kind == ERRAND_CERTIFY)
+			certifying_back(e);
+		else
+			errand_push(e->kind == ERRAND_HOOK ? &d->told
+				    : e->keeps		   ? &d->kept
+							   : &d->unsettled,
+				    e);
 }
 
 void settling_collect(struct desk *d)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/callback.h"
+#include "poller/request.h"
 #include "provider/exchange.h"
 #include "provider/hook.h"
 
@@ -227,29 +228,26 @@ static int64_t send_before_ms(const struct wire *wire, const struct errand *erra
 }
 
 static struct exchange_order order_of(const struct wire *wire, const struct errand *errand,
-				      const char *key, const char *callback)
+				      const struct request *request)
 {
 	static const enum exchange_kind kinds[ERRAND_KIND__MAX] = {
-		[ERRAND_SEND] = EXCHANGE_WORK,
-		[ERRAND_RESEND] = EXCHANGE_WORK,
-		[ERRAND_STATUS] = EXCHANGE_STATUS,
-		[ERRAND_CANCEL] = EXCHANGE_CANCEL,
+		[ERRAND_SEND] = EXCHANGE_WORK,	   [ERRAND_RESEND] = EXCHANGE_WORK,
+		[ERRAND_STATUS] = EXCHANGE_STATUS, [ERRAND_CANCEL] = EXCHANGE_CANCEL,
+		[ERRAND_CERTIFY] = EXCHANGE_WORK,
 	};
-
-	return (struct exchange_order){
+	struct exchange_order order = {
 		.def = errand->def,
 		.job_id = errand->job_id,
 		.attempt_id = errand->attempt_id,
-		.input = errand->input->bytes,
-		.input_len = errand->input->len,
-		.provider_key = key,
 		.traceparent = errand->traceparent[0] ? errand->traceparent : NULL,
 		.budget_ms = budget_left(errand),
 		.send_before_ms = send_before_ms(wire, errand),
-		.callback_url = callback,
 		.kind = kinds[errand->kind],
 		.reference = errand->reference,
 	};
+
+	request_order(errand, request, &order);
+	return order;
 }
 
 /* NULL where the deployment takes no callbacks. */
@@ -271,9 +269,12 @@ static void return_unsent(struct wire *wire, struct errand *errand, const char *
 	wire->orders.finished(errand, wire->orders.arg);
 }
 
-/* The input has been copied into the request; a thousand of them need not be held twice. */
+/* The input has been copied into the request; a thousand of them need not be held twice. With a
+ * contract it is needed to judge the answer by. */
 static void drop_input(struct errand *errand)
 {
+	if (!errand->input || errand->has_contract)
+		return;
 	free(errand->input->bytes);
 	*errand->input = (struct blob){ 0 };
 }
@@ -316,28 +317,12 @@ static int64_t latest_ms(const struct wire *wire, const struct errand *errand)
 	       2;
 }
 
-static void send_request(struct wire *wire, struct errand *errand)
+static void send_made(struct wire *wire, struct errand *errand, const struct exchange_order *order)
 {
-	char id[ID_TEXT_LEN + 1], key[ID_TEXT_LEN + 16];
 	struct exchange *exchange;
-	struct text callback;
 	struct seen seen;
+	enum rc rc = exchange_build(order, &exchange);
 
-	if (wire->abandoned) {
-		return_unsent(wire, errand, "the poller went down before it could be sent");
-		return;
-	}
-	if (clock_monotonic_ms() - errand->claimed_ms >= latest_ms(wire, errand)) {
-		return_unsent(wire, errand, "half of its hold had passed before it could be sent");
-		return;
-	}
-	snprintf(key, sizeof key, "%s-%u", id_format(&errand->job_id, id), errand->generation);
-	text_init(&callback, CALLBACK_MAX_BYTES);
-	struct exchange_order order =
-		order_of(wire, errand, key, make_callback(wire, errand, &callback));
-	enum rc rc = exchange_build(&order, &exchange);
-
-	text_release(&callback);
 	drop_input(errand);
 	if (rc != RC_OK && rc != RC_INVALID) {
 		return_unsent(wire, errand, "no memory for the request");
@@ -353,6 +338,55 @@ static void send_request(struct wire *wire, struct errand *errand)
 		exchange_free(exchange);
 		return_unsent(wire, errand, "libcurl refused the request before it was sent");
 	}
+}
+
+static void return_unmade(struct wire *wire, struct errand *errand, enum rc rc, const char *why)
+{
+	const struct seen seen = { .end = SEEN_NOT_BUILT,
+				   .phase = PHASE_NOT_SENT,
+				   .retry_after_ms = -1,
+				   .body = "",
+				   .detail = why };
+
+	if (rc == RC_INVALID)
+		conclude(wire, errand, NULL, &seen);
+	else if (rc == RC_NOT_FOUND)
+		wire->orders.finished(errand, wire->orders.arg);
+	else
+		return_unsent(wire, errand,
+			      rc == RC_RETRY ? "this program can't read the contract's version"
+					     : "no memory for the request");
+}
+
+static void send_request(struct wire *wire, struct errand *errand)
+{
+	char seen_why[512];
+	struct request request;
+	struct text callback, why;
+
+	if (wire->abandoned) {
+		return_unsent(wire, errand, "the poller went down before it could be sent");
+		return;
+	}
+	if (clock_monotonic_ms() - errand->claimed_ms >= latest_ms(wire, errand)) {
+		return_unsent(wire, errand, "half of its hold had passed before it could be sent");
+		return;
+	}
+	text_init(&callback, CALLBACK_MAX_BYTES);
+	text_init(&why, sizeof seen_why - 1);
+	enum rc rc = request_make(errand, make_callback(wire, errand, &callback), &request, &why);
+
+	snprintf(seen_why, sizeof seen_why, "%s", why.bytes ? why.bytes : "");
+	if (rc == RC_OK) {
+		struct exchange_order order = order_of(wire, errand, &request);
+
+		send_made(wire, errand, &order);
+	} else {
+		return_unmade(wire, errand, rc, seen_why);
+	}
+	request_release(&request);
+	text_release(&why);
+	text_release(&callback);
 }
 
 void wire_send(struct wire *wire, struct errand *errand)

@@ -87,19 +87,29 @@ static bool set_conduct(CURL *easy, const struct provider_def *def)
 
 /* A body that is wanted as text shows nothing when its encoding ends too early, so none is asked
  * for. */
-static const char *encodings_wanted(const struct provider_def *def)
+static const char *encodings_wanted(const struct exchange_order *order)
 {
-	return def->result_as == RESULT_AS_TEXT && def->result_pointer[0] == '\0' ? "identity"
-										  : "gzip";
+	enum result_as as = order->route ? order->route->result_as : order->def->result_as;
+	const char *pointer =
+		order->route ? order->route->result_pointer : order->def->result_pointer;
+
+	return as == RESULT_AS_TEXT && pointer[0] == '\0' ? "identity" : "gzip";
 }
 
 static bool set_body(CURL *easy, const struct exchange_order *order)
 {
-	return set_text(easy, CURLOPT_URL, order->def->url) &&
+	bool tool = order->kind == EXCHANGE_TOOL;
+
+	return set_text(easy, CURLOPT_URL, tool ? order->url : order->def->url) &&
 	       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)order->input_len) ==
 		       CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, order->input) == CURLE_OK &&
-	       set_text(easy, CURLOPT_CUSTOMREQUEST, order->def->method);
+	       set_text(easy, CURLOPT_CUSTOMREQUEST, tool ? "POST" : order->def->method);
+}
+
+static bool has_body(enum exchange_kind kind)
+{
+	return kind == EXCHANGE_WORK || kind == EXCHANGE_TOOL;
 }
 
 static bool set_question(CURL *easy, const struct exchange_order *order, const char *url)
@@ -116,10 +126,10 @@ static bool set_question(CURL *easy, const struct exchange_order *order, const c
 static bool set_request(CURL *easy, const struct exchange_order *order, const char *question_url,
 			struct curl_slist *headers)
 {
-	bool set = order->kind == EXCHANGE_WORK ? set_body(easy, order)
-						: set_question(easy, order, question_url);
+	bool set = has_body(order->kind) ? set_body(easy, order)
+					 : set_question(easy, order, question_url);
 
-	return set && set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order->def)) &&
+	return set && set_text(easy, CURLOPT_ACCEPT_ENCODING, encodings_wanted(order)) &&
 	       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK;
 }
 
@@ -206,7 +216,7 @@ static enum rc make_handle(struct exchange *exchange, const struct exchange_orde
 	enum rc rc = RC_OK;
 
 	text_init(&url, URL_MAX_BYTES);
-	if (order->kind != EXCHANGE_WORK)
+	if (!has_body(order->kind))
 		rc = make_question_url(exchange, order, &url);
 	if (rc == RC_OK)
 		exchange->easy = curl_easy_init();
@@ -226,7 +236,7 @@ enum rc exchange_build(const struct exchange_order *order, struct exchange **exc
 	if (!exchange)
 		return RC_FAULT;
 	answer_init(&exchange->answer, order->def->max_result_bytes);
-	exchange->input_len = order->kind == EXCHANGE_WORK ? order->input_len : 0;
+	exchange->input_len = has_body(order->kind) ? order->input_len : 0;
 	exchange->too_late = order->budget_ms <= 0 && order->budget_ms != EXCHANGE_NO_BUDGET;
 	exchange->send_before_ms = order->send_before_ms;
 	if (exchange->too_late)

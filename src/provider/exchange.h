@@ -15,8 +15,10 @@
 
 #include "base/id.h"
 #include "base/rc.h"
+#include "core/contract.h"
 #include "core/outcome.h"
 #include "core/provider_def.h"
+#include "core/template.h"
 #include "provider/answer.h"
 
 #define EXCHANGE_NO_BUDGET (-1)
@@ -26,6 +28,7 @@ enum exchange_kind {
 	EXCHANGE_WORK,	 /* the attempt itself */
 	EXCHANGE_STATUS, /* the row's status query: GET, no body, no key */
 	EXCHANGE_CANCEL, /* the row's cancel: its method, no body, no key */
+	EXCHANGE_TOOL,	 /* a route's tokenizer: POST to order.url, no key */
 	EXCHANGE_KIND__MAX
 };
 
@@ -44,6 +47,14 @@ struct exchange_order {
 	const char *callback_url; /* of this attempt, for {{callback_url}}; NULL: none here */
 	enum exchange_kind kind;
 	const char *reference; /* of the two questions: for {{reference}}; may be NULL */
+
+	/* With a contract: the route's headers, filled with these values; else NULL. `input` is the
+	 * body, ready to go. */
+	const struct route *route;
+	const struct template_values *values;
+	const char *certify; /* the run's id, of a certification's requests: X-Onejob-Certify; or
+				NULL */
+	const char *url;     /* EXCHANGE_TOOL */
 };
 
 struct exchange {

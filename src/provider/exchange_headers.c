@@ -82,12 +82,51 @@ static enum rc add_row(struct curl_slist **list, const struct exchange_order *or
 	return rc;
 }
 
+/* A header of the route. What comes from the input is checked and never read again. */
+static enum rc add_route_line(struct curl_slist **list, const struct exchange_order *order,
+			      const struct json_value *header, struct text *why)
+{
+	struct text value;
+
+	if (strcasecmp(header->name, order->def->key_header) == 0) {
+		text_addf(why, "the route sets %s, which is the provider's key header",
+			  order->def->key_header);
+		return RC_INVALID;
+	}
+	text_init(&value, LINE_MAX_BYTES / 2);
+	enum rc rc = template_render_header(header->string, header->string_len, order->values,
+					    secrets_expand, &value, why);
+	if (rc == RC_OK)
+		rc = add_line(list, header->name, value.bytes ? value.bytes : "", why);
+	if (value.bytes)
+		explicit_bzero(value.bytes, value.len);
+	text_release(&value);
+	return rc;
+}
+
+static enum rc add_route(struct curl_slist **list, const struct exchange_order *order,
+			 struct text *why)
+{
+	const struct json_value *headers = order->route ? order->route->headers : NULL;
+	enum rc rc = RC_OK;
+
+	for (const struct json_value *header = headers ? headers->child : NULL;
+	     rc == RC_OK && header; header = header->next)
+		rc = add_route_line(list, order, header, why);
+	return rc;
+}
+
 static bool row_names(const struct provider_def *def, const char *name)
 {
 	for (size_t i = 0; i < def->headers_len; i++)
 		if (strcasecmp(def->headers[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+static bool route_names(const struct exchange_order *order, const char *name)
+{
+	return order->route && contract_route_header(order->route, name);
 }
 
 static enum rc add_own(struct curl_slist **list, const struct exchange_order *order,
@@ -107,10 +146,15 @@ static enum rc add_own(struct curl_slist **list, const struct exchange_order *or
 		if (rc != RC_OK)
 			return rc;
 	}
-	if (order->kind != EXCHANGE_WORK)
-		return RC_OK; /* a question has no body, and is no attempt */
-	enum rc rc = add_line(list, order->def->key_header, order->provider_key, why);
-	if (rc != RC_OK || row_names(order->def, "Content-Type"))
+	enum rc rc = RC_OK;
+
+	if (order->certify)
+		rc = add_line(list, "X-Onejob-Certify", order->certify, why);
+	if (rc == RC_OK && order->kind == EXCHANGE_WORK)
+		rc = add_line(list, order->def->key_header, order->provider_key, why);
+	if (rc != RC_OK || order->kind == EXCHANGE_STATUS || order->kind == EXCHANGE_CANCEL)
+		return rc; /* a question has no body, and is no attempt */
+	if (row_names(order->def, "Content-Type") || route_names(order, "Content-Type"))
 		return rc;
 	return add_line(list, "Content-Type", "application/json", why);
 }
@@ -135,7 +179,10 @@ enum rc exchange_headers(const struct exchange_order *order, struct curl_slist *
 	if (rc == RC_OK)
 		rc = add_own(&list, order, why);
 	for (size_t i = 0; rc == RC_OK && i < order->def->headers_len; i++)
-		rc = add_row(&list, order, &order->def->headers[i], why);
+		if (!route_names(order, order->def->headers[i].name))
+			rc = add_row(&list, order, &order->def->headers[i], why);
+	if (rc == RC_OK)
+		rc = add_route(&list, order, why);
 	if (rc != RC_OK) {
 		curl_slist_free_all(list);
 		return rc;

@@ -1,0 +1,227 @@
+#include "poller/certifying.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "poller/desk_own.h"
+
+#define RUNS_MAX 4
+#define LOOK_MS 500
+#define UNSENT_MS 1000
+#define REPORT_MAX_BYTES (8u << 20)
+#define WHY_BYTES 256
+
+static void free_run(struct certifying *run)
+{
+	certify_free(run->certify);
+	certify_task_release(&run->task);
+	free(run);
+}
+
+static void take_run(struct desk *d, struct certify_task *task)
+{
+	struct certifying *run = calloc(1, sizeof *run);
+
+	if (!run || certify_open(task->contract, task->route, &run->certify) != RC_OK) {
+		free(run);
+		certify_task_release(task); /* its lease ends, and another begins it */
+		desk_give_up_id(d, "there is no memory for a certification");
+		return;
+	}
+	run->task = *task;
+	run->next = d->runs;
+	d->runs = run;
+	d->runs_len++;
+	log_info("certify.begun", "contract=%s version=%u provider=%s requests=%u",
+		 run->task.contract_name, run->task.contract_version, run->task.route->provider,
+		 certify_total(run->certify));
+}
+
+static void take_runs(struct desk *d)
+{
+	struct certify_task *tasks;
+	size_t len;
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (now_ms < d->certify_at_ms || !d->registered || d->runs_len >= RUNS_MAX)
+		return;
+	d->certify_at_ms = now_ms + LOOK_MS;
+	if (certify_store_take(d->db, &d->id, RUNS_MAX - d->runs_len, &tasks, &len) != RC_OK)
+		desk_say_trouble(d);
+	for (size_t i = 0; i < len; i++)
+		take_run(d, &tasks[i]);
+	free(tasks);
+}
+
+static void send_step(struct desk *d, struct certifying *run)
+{
+	struct errand_list list = { 0 };
+	struct errand *errand = calloc(1, sizeof *errand);
+
+	if (!errand) {
+		run->next_ms = clock_monotonic_ms() + UNSENT_MS;
+		return;
+	}
+	*errand = (struct errand){
+		.kind = ERRAND_CERTIFY,
+		.run = run,
+		.job_id = clock_id(),
+		.attempt_id = clock_id(),
+		.tries = 1,
+		.provider = run->task.route->provider,
+		.def = &run->task.def,
+		.has_contract = true,
+		.contract = run->task.contract,
+		.route = run->task.route,
+		.traceparent = "",
+		.budget_ms = -1,
+		.claimed_us = clock_real_us(),
+		.claimed_ms = clock_monotonic_ms(),
+	};
+	run->out = true;
+	errand_push(&list, errand);
+	desk_hand_out(d, list);
+}
+
+/* False: the database is away; later. */
+static bool tell_progress(struct desk *d, struct certifying *run)
+{
+	uint32_t done = certify_done(run->certify);
+
+	if (done == run->told)
+		return true;
+	switch (certify_store_progress(d->db, &d->id, &run->task.id, done)) {
+	case RC_OK: run->told = done; return true;
+	case RC_NOT_FOUND: run->lost = true; return true;
+	case RC_CONFLICT:
+	case RC_RETRY:
+	case RC_UNCERTAIN:
+	case RC_FAULT:
+	case RC_INVALID:
+	case RC__MAX: break;
+	}
+	desk_say_trouble(d);
+	return false;
+}
+
+/* False: the database is away; later. Said twice it finds the run gone. */
+static bool end_run(struct desk *d, struct certifying *run)
+{
+	struct text report;
+	bool passed = certify_passed(run->certify);
+	enum rc rc = RC_FAULT;
+
+	text_init(&report, REPORT_MAX_BYTES);
+	certify_report(run->certify, &report);
+	if (text_ok(&report))
+		rc = certify_store_end(d->db, &d->id, &run->task, passed, report.bytes, report.len);
+	text_release(&report);
+	if (rc == RC_RETRY || rc == RC_UNCERTAIN) {
+		desk_say_trouble(d);
+		return false;
+	}
+	log_info("certify.ended", "contract=%s version=%u provider=%s passed=%s written=%s",
+		 run->task.contract_name, run->task.contract_version, run->task.route->provider,
+		 passed ? "yes" : "no", rc == RC_OK ? "yes" : "no");
+	if (rc != RC_OK && rc != RC_NOT_FOUND)
+		desk_give_up_id(d, "a certificate can't be written down");
+	return true;
+}
+
+/* True: nothing is left of it to do here. */
+static bool advance(struct desk *d, struct certifying *run)
+{
+	if (run->out || clock_monotonic_ms() < run->next_ms || desk_in_trouble(d) ||
+	    !tell_progress(d, run))
+		return false;
+	if (run->lost)
+		return true;
+	if (certify_next(run->certify) == CERTIFY_DONE)
+		return end_run(d, run);
+	send_step(d, run);
+	return false;
+}
+
+void certifying_run(struct desk *d)
+{
+	if (!desk_is_claiming(d)) {
+		certifying_drop(d);
+		return;
+	}
+	if (!desk_in_trouble(d))
+		take_runs(d);
+	for (struct certifying **at = &d->runs; *at;) {
+		struct certifying *run = *at;
+
+		if (!advance(d, run)) {
+			at = &run->next;
+			continue;
+		}
+		*at = run->next;
+		d->runs_len--;
+		free_run(run);
+	}
+}
+
+void certifying_drop(struct desk *d)
+{
+	for (struct certifying **at = &d->runs; *at;) {
+		struct certifying *run = *at;
+
+		if (run->out) {
+			at = &run->next;
+			continue;
+		}
+		*at = run->next;
+		d->runs_len--;
+		free_run(run);
+	}
+}
+
+bool certifying_idle(struct desk *d)
+{
+	bool any = false;
+
+	return d->runs_len == 0 && certify_store_any(d->db, &any) == RC_OK && !any;
+}
+
+void certifying_back(struct errand *errand)
+{
+	errand->run->out = false;
+	if (errand->keeps) /* it wasn't sent */
+		errand->run->next_ms = clock_monotonic_ms() + UNSENT_MS;
+	errand_free(errand);
+}
+
+static void conclude_tool(struct certify *certify, const struct seen *seen)
+{
+	bool whole = seen->end == SEEN_WHOLE && !seen->too_large && !seen->two_lengths;
+	bool ok = whole && seen->http_status >= 200 && seen->http_status <= 299;
+	char why[WHY_BYTES];
+
+	if (whole)
+		snprintf(why, sizeof why, "the tokenizer answered %" PRIu32, seen->http_status);
+	else
+		snprintf(why, sizeof why, "the tokenizer gave no whole answer");
+	certify_tokenizer_answer(certify, ok, seen->body, seen->body_len, why);
+}
+
+void certifying_conclude(struct errand *errand, const struct seen *seen)
+{
+	struct certify *certify = errand->run->certify;
+	const struct fixture *fixture = certify_fixture(certify);
+	const struct terms terms = { .contract = errand->contract,
+				     .route = errand->route,
+				     .input = fixture ? fixture->input : NULL };
+
+	if (errand->run->step != CERTIFY_WORK) {
+		conclude_tool(certify, seen);
+		return;
+	}
+	if (outcome_of(seen, errand->def, &terms, &errand->outcome) != RC_OK)
+		errand->outcome = (struct outcome){ .kind = OUTCOME_UNKNOWN };
+	certify_work_answer(certify, &errand->outcome);
+}
