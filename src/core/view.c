@@ -304,6 +304,25 @@ struct json_object *view_attempt(const struct attempt *attempt)
 	return build_end(&b);
 }
 
+struct json_object *view_certificate(const struct certificate *certificate)
+{
+	struct build b;
+
+	build_begin(&b);
+	put(&b, "id", view_id(&certificate->id));
+	put_name(&b, "contract", certificate->contract);
+	put_number(&b, "contract_version", certificate->contract_version);
+	put_name(&b, "provider", certificate->provider);
+	put(&b, "passed", json_object_new_boolean(certificate->passed));
+	put(&b, "valid", json_object_new_boolean(certificate->now == STANDING_VALID));
+	put_name(&b, "why", standing_name(certificate->now));
+	put_number(&b, "rounds", certificate->rounds);
+	put_time(&b, "issued_at", certificate->issued_us);
+	put_time(&b, "expires_at", certificate->expires_us);
+	put_raw(&b, "report", &certificate->report);
+	return build_end(&b);
+}
+
 void view_etag(const struct job *job, char etag_out[ETAG_MAX])
 {
 	snprintf(etag_out, ETAG_MAX, "\"%" PRIu64 "-%" PRIu64 "\"", job->version, job->revision);

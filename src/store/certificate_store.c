@@ -5,12 +5,6 @@
 
 #include "store/stmt.h"
 
-void certificate_release(struct certificate *certificate)
-{
-	free(certificate->report.bytes);
-	*certificate = (struct certificate){ 0 };
-}
-
 static enum rc read_row(struct stmt *st, struct certificate *c)
 {
 	char why[32];

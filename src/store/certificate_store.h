@@ -9,25 +9,12 @@
 
 #include "base/id.h"
 #include "base/rc.h"
+#include "core/certificate.h"
 #include "core/contract.h"
 #include "core/job.h"
 #include "core/provider_def.h"
 #include "core/standing.h"
 #include "store/db.h"
-
-struct certificate {
-	struct id id;
-	char contract[NAME_MAX_LEN + 1];
-	uint32_t contract_version;
-	char provider[NAME_MAX_LEN + 1];
-	bool passed;	   /* the verdict then */
-	enum standing now; /* VALID or why not */
-	uint32_t rounds;
-	int64_t issued_us;
-	int64_t expires_us;
-	struct blob report; /* JSON */
-};
-void certificate_release(struct certificate *certificate);
 
 struct certificate_filter {
 	const char *contract; /* NULL: any */

@@ -192,6 +192,29 @@ static void attempts_stand_inside_their_job(void **state)
 	job_release(&job);
 }
 
+static void a_certificate_shows_every_member_in_order(void **state)
+{
+	struct certificate certificate = {
+		.id = id_of(ATTEMPT_ID),
+		.contract = "summary",
+		.contract_version = 2,
+		.provider = "b",
+		.passed = true,
+		.now = STANDING_EXPIRED,
+		.rounds = 3,
+		.issued_us = AT_US,
+		.expires_us = AT_US,
+		.report = blob_of("[]"),
+	};
+
+	(void)state;
+	check(view_certificate(&certificate),
+	      "{\"id\":\"" ATTEMPT_ID "\",\"contract\":\"summary\",\"contract_version\":2,"
+	      "\"provider\":\"b\",\"passed\":true,\"valid\":false,\"why\":\"expired\",\"rounds\":3,"
+	      "\"issued_at\":\"" AT "\",\"expires_at\":\"" AT "\",\"report\":[]}");
+	certificate_release(&certificate);
+}
+
 static void an_owner_of_any_bytes_is_still_json(void **state)
 {
 	(void)state;
@@ -231,6 +254,7 @@ int main(void)
 			a_purged_job_has_null_for_its_input_and_an_empty_object_for_metadata),
 		cmocka_unit_test(an_attempt_shows_every_member_in_order),
 		cmocka_unit_test(attempts_stand_inside_their_job),
+		cmocka_unit_test(a_certificate_shows_every_member_in_order),
 		cmocka_unit_test(an_owner_of_any_bytes_is_still_json),
 		cmocka_unit_test(raw_json_is_copied),
 		cmocka_unit_test(the_etag_names_version_and_revision),
