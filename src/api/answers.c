@@ -35,6 +35,15 @@ bool body_is_empty(const struct call *call, struct reply *reply)
 	return false;
 }
 
+bool path_name(const struct call *call, char name_out[NAME_MAX_LEN + 1])
+{
+	if (!name_valid(call->name, call->name_len))
+		return false;
+	memcpy(name_out, call->name, call->name_len);
+	name_out[call->name_len] = '\0';
+	return true;
+}
+
 static void refuse_provider(struct reply *reply, const char *detail)
 {
 	struct flaws flaws;

@@ -46,6 +46,8 @@ typedef void handler_fn(const struct api *api, struct call *call, struct reply *
 handler_fn jobs_create, jobs_list, jobs_get, jobs_cancel, jobs_cancel_key, jobs_request_attempt;
 handler_fn attempts_list, attempts_settle, races_list;
 handler_fn providers_list, providers_get, providers_put, providers_delete;
+handler_fn contracts_list, contracts_get, contracts_put, contracts_delete, contracts_certify;
+handler_fn certificates_list;
 handler_fn callbacks_receive;
 handler_fn health_live, health_ready, problems_index, problems_page;
 
@@ -61,5 +63,8 @@ void answer_changed(struct reply *reply, enum changed changed, int status, const
 /* {id} -> the answer for an empty body or {}: false when the body has members, which are named in a
  * 422. */
 bool body_is_empty(const struct call *call, struct reply *reply);
+
+/* The path's {name} with a NUL. False: it can't be the name of a provider or contract. */
+bool path_name(const struct call *call, char name_out[NAME_MAX_LEN + 1]);
 
 #endif

@@ -3,49 +3,14 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "api/query.h"
+#include "api/page.h"
 #include "api/rows.h"
 #include "core/flaws.h"
 #include "core/provider_def.h"
 #include "store/attempt_store.h"
 #include "store/provider_store.h"
 
-/* Every list takes these two; what else it takes comes after. */
-enum { LIMIT, CURSOR, STATE, LIST_QUERY__MAX };
-
-struct page {
-	struct query_member query[LIST_QUERY__MAX];
-	uint32_t limit;
-};
-
-/* The query's members and the limit; the first `known` members are taken. False: refused. */
-static bool read_page(const struct call *call, size_t known, struct page *page, struct reply *reply)
-{
-	char detail[QUERY_DETAIL_MAX];
-
-	*page = (struct page){ .query = { [LIMIT] = { .name = "limit" },
-					  [CURSOR] = { .name = "cursor" },
-					  [STATE] = { .name = "state" } } };
-	if (!query_read(call->request->query, call->request->query_len, page->query, known,
-			detail)) {
-		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: %s.", detail);
-		return false;
-	}
-	if (!query_limit(&page->query[LIMIT], &page->limit)) {
-		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: limit must be 1 to 200.");
-		return false;
-	}
-	return true;
-}
-
-static bool read_id_cursor(const struct page *page, struct id *before, struct reply *reply)
-{
-	if (!page->query[CURSOR].given || cursor_to_id(&page->query[CURSOR], before))
-		return true;
-	reply_problem(reply, PROBLEM_INVALID_QUERY,
-		      "Query: cursor is none that was given out here.");
-	return false;
-}
+static const char *const by_state_member[] = { "state" };
 
 void attempts_list(const struct api *api, struct call *call, struct reply *reply)
 {
@@ -58,18 +23,18 @@ void attempts_list(const struct api *api, struct call *call, struct reply *reply
 	size_t len = 0;
 	bool more = false;
 
-	if (!read_page(call, LIST_QUERY__MAX, &page, reply) ||
-	    !read_id_cursor(&page, &before, reply))
+	if (!page_read(call, by_state_member, 1, &page, reply) ||
+	    !page_before(&page, &before, reply))
 		return;
-	by_state = &page.query[STATE];
+	by_state = &page.query[PAGE_OWN];
 	if (by_state->given && !attempt_state_parse(by_state->value, by_state->len, &state)) {
 		reply_problem(reply, PROBLEM_INVALID_QUERY,
 			      "Query: state is no state of an attempt.");
 		return;
 	}
 	if (attempt_store_list(api->db, by_state->given, state,
-			       page.query[CURSOR].given ? &before : NULL, page.limit, &attempts,
-			       &len, &more) != RC_OK) {
+			       page.query[PAGE_CURSOR].given ? &before : NULL, page.limit,
+			       &attempts, &len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -89,10 +54,10 @@ void races_list(const struct api *api, struct call *call, struct reply *reply)
 	size_t len = 0;
 	bool more = false;
 
-	if (!read_page(call, STATE, &page, reply) || !read_id_cursor(&page, &before, reply))
+	if (!page_read(call, NULL, 0, &page, reply) || !page_before(&page, &before, reply))
 		return;
-	if (race_store_list(api->db, page.query[CURSOR].given ? &before : NULL, page.limit, &races,
-			    &len, &more) != RC_OK) {
+	if (race_store_list(api->db, page.query[PAGE_CURSOR].given ? &before : NULL, page.limit,
+			    &races, &len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -105,7 +70,7 @@ void races_list(const struct api *api, struct call *call, struct reply *reply)
 
 static struct json_object *view_provider(const struct provider_row *row)
 {
-	const struct provider_view view = {
+	const struct definition_view view = {
 		.name = row->name,
 		.version = row->version,
 		.definition = &row->definition,
@@ -113,7 +78,7 @@ static struct json_object *view_provider(const struct provider_row *row)
 		.updated_us = row->updated_us,
 	};
 
-	return rows_provider(&view);
+	return rows_definition(&view);
 }
 
 void providers_list(const struct api *api, struct call *call, struct reply *reply)
@@ -126,15 +91,10 @@ void providers_list(const struct api *api, struct call *call, struct reply *repl
 	size_t len = 0;
 	bool more = false;
 
-	if (!read_page(call, STATE, &page, reply))
+	if (!page_read(call, NULL, 0, &page, reply) || !page_after(&page, after, reply))
 		return;
-	if (page.query[CURSOR].given && !cursor_to_name(&page.query[CURSOR], after)) {
-		reply_problem(reply, PROBLEM_INVALID_QUERY,
-			      "Query: cursor is none that was given out here.");
-		return;
-	}
-	if (provider_store_list(api->db, page.query[CURSOR].given ? after : NULL, page.limit, &rows,
-				&len, &more) != RC_OK) {
+	if (provider_store_list(api->db, page.query[PAGE_CURSOR].given ? after : NULL, page.limit,
+				&rows, &len, &more) != RC_OK) {
 		answer_unavailable(reply);
 		return;
 	}
@@ -148,16 +108,6 @@ void providers_list(const struct api *api, struct call *call, struct reply *repl
 	provider_list_free(rows, len);
 }
 
-/* The path's {name} with a NUL. False: it can't be one. */
-static bool take_name(const struct call *call, char name_out[NAME_MAX_LEN + 1])
-{
-	if (!name_valid(call->name, call->name_len))
-		return false;
-	memcpy(name_out, call->name, call->name_len);
-	name_out[call->name_len] = '\0';
-	return true;
-}
-
 static void refuse_missing(struct reply *reply)
 {
 	reply_problem(reply, PROBLEM_NOT_FOUND, "There is no provider of this name.");
@@ -169,7 +119,7 @@ void providers_get(const struct api *api, struct call *call, struct reply *reply
 	char name[NAME_MAX_LEN + 1];
 	enum rc rc = RC_NOT_FOUND;
 
-	if (take_name(call, name))
+	if (path_name(call, name))
 		rc = provider_store_get(api->db, name, &row);
 	if (rc == RC_OK)
 		reply_json(reply, 200, view_provider(&row));
@@ -210,7 +160,7 @@ void providers_put(const struct api *api, struct call *call, struct reply *reply
 	flaws_init(&flaws);
 	if (call->request->body_len > PROVIDER_MAX_BYTES)
 		flaws_add(&flaws, "", NULL, 0, "is larger than %d bytes", PROVIDER_MAX_BYTES);
-	if (!take_name(call, name))
+	if (!path_name(call, name))
 		flaws_add(&flaws, "", NULL, 0,
 			  "the name in the path is none: 1 to 64 of a-z, 0-9, '-', '_' and '.'");
 	if (flaws.count > 0) {
@@ -235,7 +185,7 @@ void providers_delete(const struct api *api, struct call *call, struct reply *re
 	char name[NAME_MAX_LEN + 1];
 	enum rc rc = RC_NOT_FOUND;
 
-	if (take_name(call, name))
+	if (path_name(call, name))
 		rc = provider_store_delete(api->db, name);
 	if (rc == RC_OK)
 		reply_empty(reply, 204);

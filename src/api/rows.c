@@ -146,9 +146,9 @@ struct json_object *rows_races(const struct race *races, size_t len, const char 
 	return rows_end("races", array, cursor);
 }
 
-struct json_object *rows_provider(const struct provider_view *provider)
+struct json_object *rows_definition(const struct definition_view *view)
 {
-	const struct blob *definition = provider->definition;
+	const struct blob *definition = view->definition;
 	struct json_object *object = NULL;
 	char created[TIMESTAMP_TEXT_LEN + 1];
 	char updated[TIMESTAMP_TEXT_LEN + 1];
@@ -157,14 +157,23 @@ struct json_object *rows_provider(const struct provider_view *provider)
 	if (!definition->bytes || definition->len < 3)
 		return NULL;
 	text_init(&whole, definition->len + 256);
-	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", provider->name,
-		  provider->version);
+	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", view->name, view->version);
 	text_add(&whole, definition->bytes + 1, definition->len - 2);
 	text_addf(&whole, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}",
-		  timestamp_format(provider->created_us, created),
-		  timestamp_format(provider->updated_us, updated));
+		  timestamp_format(view->created_us, created),
+		  timestamp_format(view->updated_us, updated));
 	if (text_ok(&whole))
 		object = view_raw(whole.bytes, whole.len);
 	text_release(&whole);
 	return object;
+}
+
+struct json_object *rows_certificates(const struct certificate *list, size_t len,
+				      const char *cursor)
+{
+	struct json_object *array = rows_begin();
+
+	for (size_t i = 0; array && i < len; i++)
+		array = rows_push(array, view_certificate(&list[i]));
+	return rows_end("certificates", array, cursor);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/certificate.h"
 #include "core/job.h"
 #include "store/attempt_store.h"
 
@@ -15,16 +16,19 @@ struct json_object *rows_jobs(const struct job *jobs, size_t len, const char *cu
 struct json_object *rows_attempts(const struct attempt *attempts, size_t len, const char *cursor);
 struct json_object *rows_races(const struct race *races, size_t len, const char *cursor);
 
-/* A provider: its definition's members between the row's own: name, version, then created_at,
- * updated_at. */
-struct provider_view {
+/* A provider or a contract: its definition's members between the row's own: name, version, then
+ * created_at, updated_at. */
+struct definition_view {
 	const char *name;
 	uint32_t version;
 	const struct blob *definition; /* a JSON object with at least one member */
 	int64_t created_us;
 	int64_t updated_us;
 };
-struct json_object *rows_provider(const struct provider_view *provider);
+struct json_object *rows_definition(const struct definition_view *view);
+
+struct json_object *rows_certificates(const struct certificate *list, size_t len,
+				      const char *cursor);
 
 /* One page of them, taken over one by one. */
 struct json_object *rows_begin(void);

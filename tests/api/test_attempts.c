@@ -103,6 +103,8 @@ static void every_outcome_of_a_change_has_its_answer(void **state)
 		{ CHANGED_EFFECT_DONE, 409, "effect-done" },
 		{ CHANGED_NO_SUCH_PROVIDER, 422, "invalid-request" },
 		{ CHANGED_PROVIDER_DISABLED, 422, "invalid-request" },
+		{ CHANGED_NOT_CERTIFIED, 409, "not-certified" },
+		{ CHANGED_CONTRACT_VIOLATION, 422, "contract-violation" },
 		{ CHANGED_ATTEMPT_SETTLED, 409, "attempt-settled" },
 		{ CHANGED_ATTEMPT_LOST, 409, "attempt-lost" },
 		{ CHANGED_TOO_LARGE, 413, "body-too-large" },
@@ -116,12 +118,44 @@ static void every_outcome_of_a_change_has_its_answer(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		fake.changed = rows[i].changed;
+		fake.refusal.why = STANDING_EXPIRED;
 		snprintf(member, sizeof member, "\"type\":\"/problems/%s\"", rows[i].type);
 		if (ask(&what) != rows[i].status || !answer_has(member))
 			fail_msg("%s: %s", rows[i].type, answer_body());
 		if (settle("{\"outcome\":\"released\"}") != rows[i].status || !answer_has(member))
 			fail_msg("settle, %s: %s", rows[i].type, answer_body());
 	}
+}
+
+static void why_a_route_is_not_certified_is_said(void **state)
+{
+	const struct ask what = { .method = "POST",
+				  .uri = ATTEMPTS,
+				  .body = "{\"provider\":\"b\"}" };
+
+	(void)state;
+	fake.changed = CHANGED_NOT_CERTIFIED;
+	for (enum standing why = STANDING_FAILED; why < STANDING__MAX; why++) {
+		char member[64];
+
+		fake.refusal.why = why;
+		snprintf(member, sizeof member, "\"why\":\"%s\"", standing_name(why));
+		if (ask(&what) != 409 || !answer_has(member))
+			fail_msg("%s: %s", member, answer_body());
+		if (settle("{\"outcome\":\"failed\",\"provider\":\"b\"}") != 409 ||
+		    !answer_has(member))
+			fail_msg("settle, %s: %s", member, answer_body());
+	}
+}
+
+static void how_a_result_breaks_the_contract_is_said(void **state)
+{
+	(void)state;
+	fake.changed = CHANGED_CONTRACT_VIOLATION;
+	snprintf(fake.refusal.words, sizeof fake.refusal.words, "has no /total");
+	assert_int_equal(settle("{\"outcome\":\"succeeded\",\"result\":{}}"), 422);
+	assert_true(answer_has("\"type\":\"/problems/contract-violation\""));
+	assert_true(answer_has("\"detail\":\"The result has no /total.\""));
 }
 
 static void an_attempt_in_doubt_is_shown(void **state)
@@ -287,6 +321,8 @@ int main(void)
 		T(an_attempt_is_asked_for_with_or_without_a_provider),
 		T(what_is_wrong_in_a_request_for_an_attempt_is_named),
 		T(every_outcome_of_a_change_has_its_answer),
+		T(why_a_route_is_not_certified_is_said),
+		T(how_a_result_breaks_the_contract_is_said),
 		T(an_attempt_in_doubt_is_shown),
 		T(a_result_is_kept_byte_for_byte),
 		T(a_failure_may_be_tried_again),

@@ -198,7 +198,10 @@ static void an_operators_route_is_closed_to_users(void **state)
 		{ "GET", "/v1/attempts" },	 { "POST", SETTLE },
 		{ "GET", "/v1/races" },		 { "GET", "/v1/providers" },
 		{ "GET", "/v1/providers/a" },	 { "PUT", "/v1/providers/a" },
-		{ "DELETE", "/v1/providers/a" },
+		{ "DELETE", "/v1/providers/a" }, { "GET", "/v1/contracts" },
+		{ "GET", "/v1/contracts/a" },	 { "PUT", "/v1/contracts/a" },
+		{ "DELETE", "/v1/contracts/a" }, { "POST", "/v1/contracts/a/certify" },
+		{ "GET", "/v1/certificates" },
 	};
 
 	(void)state;
@@ -227,6 +230,10 @@ static void nothing_under_v1_is_open(void **state)
 		{ "GET", "/v1/races" },
 		{ "GET", "/v1/providers" },
 		{ "PUT", "/v1/providers/a" },
+		{ "GET", "/v1/contracts" },
+		{ "PUT", "/v1/contracts/a" },
+		{ "POST", "/v1/contracts/a/certify" },
+		{ "GET", "/v1/certificates" },
 		{ "GET", "/v1" },
 		{ "GET", "/" },
 		{ "GET", "" },
@@ -258,6 +265,10 @@ static void another_method_is_405_with_those_that_exist(void **state)
 		{ "GET", "/v1/jobs/cancel", "POST" },
 		{ "HEAD", JOB "/cancel", "POST" },
 		{ "POST", "/v1/providers/a", "GET, HEAD, PUT, DELETE" },
+		{ "POST", "/v1/contracts", "GET, HEAD" },
+		{ "POST", "/v1/contracts/a", "GET, HEAD, PUT, DELETE" },
+		{ "GET", "/v1/contracts/a/certify", "POST" },
+		{ "POST", "/v1/certificates", "GET, HEAD" },
 		{ "POST", "/healthz", "GET, HEAD" },
 		{ "OPTIONS", "/v1/races", "GET, HEAD" },
 	};

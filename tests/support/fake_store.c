@@ -8,6 +8,9 @@
 
 #define DEFINITION "{\"url\":\"http://127.0.0.1/\"}"
 
+#define CONTRACT                                                                                   \
+	"{\"side_effects\":true,\"routes\":[{\"provider\":\"a\"}],\"checks\":[{\"min\":1.00}]}"
+
 struct fake_store fake;
 
 void fake_store_reset(void)
@@ -180,7 +183,8 @@ static bool has_job(enum changed changed)
 {
 	return changed != CHANGED_NO_SUCH_JOB && changed != CHANGED_NO_SUCH_PROVIDER &&
 	       changed != CHANGED_PROVIDER_DISABLED && changed != CHANGED_NOT_STORED &&
-	       changed != CHANGED_TOO_LARGE;
+	       changed != CHANGED_TOO_LARGE && changed != CHANGED_NOT_CERTIFIED &&
+	       changed != CHANGED_CONTRACT_VIOLATION;
 }
 
 static enum changed change(struct job *job_out)
@@ -408,4 +412,132 @@ enum rc provider_store_delete(struct db *db, const char *name)
 	fake.write_calls++;
 	keep_string(fake.provider, sizeof fake.provider, name);
 	return fake.get;
+}
+
+static void fake_contract(struct contract_row *row, const char *name)
+{
+	*row = (struct contract_row){
+		.version = 4,
+		.definition = blob_of(CONTRACT),
+		.created_us = 1780000000000000,
+		.updated_us = 1780000000000001,
+	};
+	keep_string(row->name, sizeof row->name, name);
+}
+
+void contract_row_release(struct contract_row *row)
+{
+	free(row->definition.bytes);
+	*row = (struct contract_row){ .version = 0 };
+}
+
+enum rc contract_store_put(struct db *db, const char *name, const struct contract *contract,
+			   bool *new_out, size_t *unknown_out, struct contract_row *row_out)
+{
+	(void)db;
+	fake.write_calls++;
+	keep_string(fake.contract, sizeof fake.contract, name);
+	fake.contract_routes = contract->routes_len;
+	*new_out = fake.contract_new;
+	*unknown_out = fake.unknown_route;
+	if (fake.get == RC_OK)
+		fake_contract(row_out, name);
+	return fake.get;
+}
+
+enum rc contract_store_get(struct db *db, const char *name, struct contract_row *row_out)
+{
+	(void)db;
+	fake.read_calls++;
+	if (fake.get == RC_OK)
+		fake_contract(row_out, name);
+	return fake.get;
+}
+
+enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
+			    struct contract_row **rows_out, size_t *len_out, bool *more_out)
+{
+	(void)db;
+	keep_page(NULL, limit);
+	keep_string(fake.contract, sizeof fake.contract, after);
+	if (fake.get != RC_OK)
+		return fake.get;
+	*rows_out = calloc(1, sizeof **rows_out);
+	fake_contract(*rows_out, "summary");
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+void contract_list_free(struct contract_row *rows, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		contract_row_release(&rows[i]);
+	free(rows);
+}
+
+enum rc contract_store_delete(struct db *db, const char *name)
+{
+	(void)db;
+	fake.write_calls++;
+	keep_string(fake.contract, sizeof fake.contract, name);
+	return fake.get;
+}
+
+enum rc certificate_store_list(struct db *db, const struct certificate_filter *filter,
+			       struct certificate **list_out, size_t *len_out, bool *more_out)
+{
+	(void)db;
+	keep_page(filter->has_before ? &filter->before : NULL, filter->limit);
+	fake.certificates = *filter;
+	keep_string(fake.contract, sizeof fake.contract, filter->contract);
+	keep_string(fake.provider, sizeof fake.provider, filter->provider);
+	if (fake.get != RC_OK)
+		return fake.get;
+	*list_out = calloc(1, sizeof **list_out);
+	**list_out = (struct certificate){
+		.id = id_of(FAKE_CERTIFICATE),
+		.contract = "summary",
+		.contract_version = 4,
+		.provider = "b",
+		.passed = fake.standing != STANDING_FAILED,
+		.now = fake.standing,
+		.rounds = 3,
+		.issued_us = 1780000000000000,
+		.expires_us = 1780604800000000,
+		.report = blob_of("[{\"round\":1,\"fixture\":\"f\",\"passed\":true,\"why\":null}]"),
+	};
+	*len_out = 1;
+	*more_out = fake.more;
+	return RC_OK;
+}
+
+void certificate_list_free(struct certificate *list, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		certificate_release(&list[i]);
+	free(list);
+}
+
+enum certify_asked certify_store_ask(struct db *db, const struct certify_order *order,
+				     uint32_t *version_out, char (*providers_out)[NAME_MAX_LEN + 1],
+				     size_t *len_out, size_t *unknown_out)
+{
+	static const char *const every[] = { "a", "b" };
+	const char *const *routes = order->routes ? order->routes : every;
+	size_t len = order->routes ? order->routes_len : 2, used = 0;
+
+	(void)db;
+	fake.write_calls++;
+	fake.order = *order;
+	keep_string(fake.contract, sizeof fake.contract, order->contract);
+	for (size_t i = 0; order->routes && i < len; i++)
+		used += (size_t)snprintf(fake.order_routes + used, sizeof fake.order_routes - used,
+					 "%s%s", i ? "," : "", routes[i]);
+	for (size_t i = 0; i < len; i++)
+		keep_string(providers_out[i], NAME_MAX_LEN + 1, routes[i]);
+	*len_out = len;
+	*version_out = 4;
+	*unknown_out = fake.unknown_route;
+	return fake.asked;
 }

@@ -9,6 +9,8 @@
 
 #include "core/provider_def.h"
 #include "store/attempt_store.h"
+#include "store/certificate_store.h"
+#include "store/contract_store.h"
 #include "store/job_store.h"
 #include "store/migrate.h"
 #include "store/provider_store.h"
@@ -28,9 +30,13 @@ struct fake_store {
 	const char *definition; /* of the attempt's provider; NULL: it is gone */
 	bool more;		/* lists: older rows exist */
 	bool provider_new;
-	enum job_state state; /* of the job that is handed out; see fake_job() */
-	const char *owner;    /* of that job */
-	bool with_attempt;    /* it has one attempt, in state unknown */
+	bool contract_new;
+	size_t unknown_route; /* of contract_store_put() and certify_store_ask() */
+	enum certify_asked asked;
+	enum standing standing; /* of the certificate that is handed out */
+	enum job_state state;	/* of the job that is handed out; see fake_job() */
+	const char *owner;	/* of that job */
+	bool with_attempt;	/* it has one attempt, in state unknown */
 
 	/* questions */
 	unsigned int identify_calls;
@@ -58,6 +64,11 @@ struct fake_store {
 	char word_detail[1001];
 	char word_note[4001];
 	uint32_t provider_timeout_ms;
+	char contract[NAME_MAX_LEN + 1]; /* asked for; "" for NULL */
+	size_t contract_routes;		 /* how many the contract that was put has */
+	struct certificate_filter certificates;
+	struct certify_order order;
+	char order_routes[256]; /* with commas between; "" for NULL */
 };
 
 extern struct fake_store fake;
@@ -68,6 +79,7 @@ void fake_store_reset(void);
 #define FAKE_JOB "01940000-0000-7000-8000-000000000001"
 #define FAKE_ATTEMPT "01940000-0000-7000-8000-000000000002"
 #define FAKE_RACE "01940000-0000-7000-8000-000000000003"
+#define FAKE_CERTIFICATE "01940000-0000-7000-8000-000000000004"
 void fake_job(struct job *job_out);
 
 #endif
