@@ -27,19 +27,6 @@ static enum ctl_exit read_name(struct ctl *ctl, const char *name)
 		name, NAME_MAX_LEN);
 }
 
-static enum ctl_exit print_flaws(struct ctl *ctl, const char *path, const struct flaws *flaws)
-{
-	ctl_say(ctl, "%s: %zu flaw%s; nothing was changed", path, flaws->count,
-		flaws->count == 1 ? "" : "s");
-	for (size_t i = 0; i < flaws->len; i++) {
-		const struct flaw *flaw = &flaws->list[i];
-
-		print_line(ctl->err, "%s: %s", flaw->pointer[0] ? flaw->pointer : "(the whole)",
-			   flaw->detail);
-	}
-	return CTL_REFUSED;
-}
-
 /* A definition from a file; provider_def_release() it after CTL_DONE. */
 static enum ctl_exit read_definition(struct ctl *ctl, const char *path,
 				     struct provider_def *def_out)
@@ -57,7 +44,7 @@ static enum ctl_exit read_definition(struct ctl *ctl, const char *path,
 		enum rc rc = provider_def_read(json_root(doc), def_out, &flaws);
 
 		if (rc == RC_INVALID) {
-			end = print_flaws(ctl, input_name(path), &flaws);
+			end = input_flaws(ctl, input_name(path), &flaws);
 		} else if (rc != RC_OK) {
 			ctl_say(ctl, "out of memory");
 			end = CTL_REFUSED;

@@ -43,7 +43,7 @@ static void print_flaws(struct ctl *ctl, const struct flaws *flaws)
 
 static enum ctl_exit read_def(struct ctl *ctl, const struct args *args, struct webhook_def *def_out)
 {
-	const char *secrets[] = { args->option[OPTION_SECRET], args->again[OPTION_SECRET] };
+	const char *secrets[] = { args->option[OPTION_SECRET], args->again[OPTION_SECRET][0] };
 	const char *url = args->option[OPTION_URL];
 	struct flaws flaws;
 

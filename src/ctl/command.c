@@ -12,7 +12,6 @@
 
 #define BIT(option) (1u << (option))
 #define PAGE (BIT(OPTION_LIMIT) | BIT(OPTION_BEFORE) | BIT(OPTION_JSON))
-#define MAY_COME_TWICE BIT(OPTION_SECRET)
 #define AN_ID "0192f0c1-2345-7abc-8def-0123456789ab"
 
 static const struct {
@@ -46,7 +45,22 @@ static const struct {
 			    "where the poller finds the secret, ${file:/path} or ${env:NAME}; "
 			    "twice "
 			    "while it changes" },
+	[OPTION_ROUTE] = { "route", "PROVIDER",
+			   "only this route, by its provider; may be given 16 times" },
+	[OPTION_SIDE_EFFECTS] = { "side-effects", NULL,
+				  "the work has side effects, and they are meant" },
+	[OPTION_NO_WAIT] = { "no-wait", NULL, "ask for it, and don't wait for the verdicts" },
+	[OPTION_RENEW] = { "renew", NULL,
+			   "those routes whose certificate has expired or is about to; for cron" },
+	[OPTION_WITHIN] = { "within", "LENGTH",
+			    "with --renew: about to is so long; 24h by default" },
 };
+
+/* How often an option may be given. */
+static int times_of(int option)
+{
+	return option == OPTION_SECRET ? 2 : option == OPTION_ROUTE ? TIMES_MAX : 1;
+}
 
 const struct command command_rows[] = {
 	{ "migrate", NULL, "", "Bring the schema up to date; nothing to do is no error.",
@@ -71,6 +85,33 @@ const struct command command_rows[] = {
 	{ "provider", "delete", "NAME",
 	  "Remove a provider that no queued job and no open attempt names.",
 	  "onejob provider delete inkjet", 0, 1, cmd_provider_delete },
+
+	{ "contract", "put", "NAME FILE|-", "Create or change a contract from a JSON file.",
+	  "onejob contract put summary summary.json", 0, 2, cmd_contract_put },
+	{ "contract", "list", "", "List the contracts.", "onejob contract list", BIT(OPTION_JSON),
+	  0, cmd_contract_list },
+	{ "contract", "show", "NAME",
+	  "Show a contract: how its routes stand, and its definition with all defaults.",
+	  "onejob contract show summary", BIT(OPTION_JSON), 1, cmd_contract_show },
+	{ "contract", "delete", "NAME",
+	  "Remove a contract: no new job may name it; jobs in flight keep their version.",
+	  "onejob contract delete summary", 0, 1, cmd_contract_delete },
+	{ "contract", "certify",
+	  "NAME [--route PROVIDER ...] [--side-effects] [--no-wait]\n"
+	  "       onejob contract certify --renew [NAME] [--within LENGTH] [--side-effects] "
+	  "[--no-wait]",
+	  "Prove that routes meet the contract, by its fixtures, at the real providers.\n"
+	  "A poller does the work; the report comes when every route has its verdict. Exits 1 if "
+	  "one has failed.\n"
+	  "Jobs fail over only to routes with a certificate that is valid at that moment.",
+	  "onejob contract certify summary --route spare",
+	  BIT(OPTION_ROUTE) | BIT(OPTION_SIDE_EFFECTS) | BIT(OPTION_NO_WAIT) | BIT(OPTION_RENEW) |
+		  BIT(OPTION_WITHIN) | BIT(OPTION_JSON),
+	  1 | LAST_MAY_LACK, cmd_contract_certify },
+	{ "contract", "certificates", "[NAME]",
+	  "List the newest verdict on each route, and whether it is valid now.",
+	  "onejob contract certificates summary", BIT(OPTION_JSON), 1 | LAST_MAY_LACK,
+	  cmd_contract_certificates },
 
 	{ "job", "list", "[--state S] [--owner O] [--provider P] [--limit N] [--before ID]",
 	  "List jobs, newest first.", "onejob job list --state unknown --owner alice",
@@ -185,11 +226,12 @@ static enum parsed option_refused(int found, char *const *argv, struct text *why
 static enum parsed parse_operands(int argc, char *const *argv, struct args *args, struct text *why)
 {
 	size_t given = (size_t)(argc - optind);
+	size_t most = args->command->operands & ~(size_t)LAST_MAY_LACK;
+	size_t least = most - (most != args->command->operands);
 
-	if (given != args->command->operands) {
+	if (given < least || given > most) {
 		text_addf(why, "%s: onejob %s%s%s %s",
-			  given > args->command->operands ? "too many words"
-							  : "something is missing",
+			  given > most ? "too many words" : "something is missing",
 			  args->command->noun, args->command->verb ? " " : "",
 			  args->command->verb ? args->command->verb : "", args->command->usage);
 		return PARSED_USAGE;
@@ -202,19 +244,22 @@ static enum parsed parse_operands(int argc, char *const *argv, struct args *args
 static bool keep_option(struct args *args, int found, struct text *why)
 {
 	const char *value = optarg ? optarg : "";
+	int times = times_of(found);
 
 	if (!args->option[found] || found == OPTION_HELP) {
 		args->option[found] = value;
 		return true;
 	}
-	bool twice = MAY_COME_TWICE & BIT(found);
-
-	if (twice && !args->again[found]) {
-		args->again[found] = value;
+	for (int i = 0; i + 1 < times; i++) {
+		if (args->again[found][i])
+			continue;
+		args->again[found][i] = value;
 		return true;
 	}
 	text_addf(why, "--%s is given %s", option_rows[found].name,
-		  twice ? "three times" : "twice");
+		  times == 1   ? "twice"
+		  : times == 2 ? "three times"
+			       : "too often");
 	return false;
 }
 

@@ -27,19 +27,26 @@ enum option_name {
 	OPTION_KEYS_AFTER,
 	OPTION_URL,
 	OPTION_SECRET,
+	OPTION_ROUTE,
+	OPTION_SIDE_EFFECTS,
+	OPTION_NO_WAIT,
+	OPTION_RENEW,
+	OPTION_WITHIN,
 	OPTION__MAX
 };
 
 #define OPERANDS_MAX 2
+#define LAST_MAY_LACK 16u /* added to a row's operands: the last one may be left out */
+#define TIMES_MAX 16	  /* that any option may be given */
 
 struct command;
 
 struct args {
-	const char *noun;		   /* NULL: none was given */
-	const struct command *command;	   /* NULL: no verb was given */
-	const char *option[OPTION__MAX];   /* NULL: not given; "" for one that takes no value */
-	const char *again[OPTION__MAX];	   /* the second value of one that may be given twice */
-	const char *operand[OPERANDS_MAX]; /* as many as the row says */
+	const char *noun;		 /* NULL: none was given */
+	const struct command *command;	 /* NULL: no verb was given */
+	const char *option[OPTION__MAX]; /* NULL: not given; "" for one that takes no value */
+	const char *again[OPTION__MAX][TIMES_MAX - 1]; /* what comes after, NULLs behind it */
+	const char *operand[OPERANDS_MAX]; /* as many as the row says; NULL: it was left out */
 };
 
 struct command {
@@ -49,7 +56,7 @@ struct command {
 	const char *summary;  /* a sentence */
 	const char *example;  /* a whole command line */
 	unsigned int options; /* 1 << OPTION_X, besides --help */
-	size_t operands;      /* exactly */
+	size_t operands;      /* exactly; see LAST_MAY_LACK */
 	enum ctl_exit (*run)(struct ctl *ctl, const struct args *args);
 };
 
@@ -66,7 +73,7 @@ enum parsed {
 };
 
 /* getopt_long may put argv into another order. Options stand after the verb, each at most once
- * (--secret twice); --json may stand before the noun too. */
+ * (--secret twice, --route 16 times); --json may stand before the noun too. */
 enum parsed command_parse(int argc, char **argv, struct args *args_out, struct text *why);
 
 /* Usage, options and an example: of everything, of a noun, or of one command. */

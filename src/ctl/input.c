@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/intent.h"
+#include "ctl/print.h"
 
 #define LENGTH_MAX_S (UINT64_C(36500) * 86400)
 #define LIST_LIMIT_MAX 200
@@ -130,6 +131,19 @@ enum ctl_exit input_json(struct ctl *ctl, const char *what, const struct text *b
 	case RC__MAX: break;
 	}
 	ctl_say(ctl, "out of memory");
+	return CTL_REFUSED;
+}
+
+enum ctl_exit input_flaws(struct ctl *ctl, const char *what, const struct flaws *flaws)
+{
+	ctl_say(ctl, "%s: %zu flaw%s; nothing was changed", what, flaws->count,
+		flaws->count == 1 ? "" : "s");
+	for (size_t i = 0; i < flaws->len; i++) {
+		const struct flaw *flaw = &flaws->list[i];
+
+		print_line(ctl->err, "%s: %s", flaw->pointer[0] ? flaw->pointer : "(the whole)",
+			   flaw->detail);
+	}
 	return CTL_REFUSED;
 }
 

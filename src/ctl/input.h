@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/flaws.h"
 #include "ctl/command.h"
 #include "ctl/ctl.h"
 
@@ -30,6 +31,9 @@ const char *input_name(const char *path); /* for messages */
  * into `bytes`. */
 enum ctl_exit input_json(struct ctl *ctl, const char *what, const struct text *bytes,
 			 struct json_doc **doc_out);
+
+/* The flaws of a definition, on `err`: nothing was changed. CTL_REFUSED. */
+enum ctl_exit input_flaws(struct ctl *ctl, const char *what, const struct flaws *flaws);
 
 /* --limit and --before, which all lists have. */
 struct input_page {

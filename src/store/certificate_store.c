@@ -145,3 +145,66 @@ enum rc certificate_store_expiring(struct db *db, uint32_t within_s, const char 
 	*len_out = rc == RC_OK ? expiry.len : 0;
 	return rc;
 }
+
+struct survey {
+	const char *contract;
+	uint32_t within_s;
+	struct route_standing *list;
+	size_t max;
+	size_t len;
+	bool more;
+};
+
+static void read_standing(struct stmt *st, struct route_standing *r)
+{
+	char why[32];
+
+	*r = (struct route_standing){ .now = STANDING_VALID };
+	col_name(st, r->contract, sizeof r->contract);
+	r->place = (uint32_t)col_u64(st);
+	col_name(st, r->provider, sizeof r->provider);
+	bool has_verdict = col_u64(st) != 0;
+
+	(void)standing_parse(why, col_bytes(st, why, sizeof why), &r->now); /* NULL: valid */
+	if (!has_verdict)
+		r->now = STANDING_NOT_CERTIFIED;
+	r->expires_us = col_time(st);
+	r->expiring = col_u64(st) != 0;
+}
+
+static enum rc survey_routes(struct db *db, void *arg)
+{
+	struct survey *survey = arg;
+	struct stmt *st = db_stmt(db, SQL_ROUTE_STANDINGS);
+
+	survey->len = 0;
+	bind_u64(st, CONTRACT_RULE_VERSION);
+	bind_u64(st, survey->within_s);
+	bind_str(st, "");
+	bind_str(st, survey->contract);
+	bind_str(st, survey->contract);
+	bind_u64(st, survey->max + 1);
+	enum rc rc = stmt_run(st);
+
+	while (rc == RC_OK && survey->len < survey->max) {
+		rc = stmt_fetch(st);
+		if (rc == RC_OK)
+			read_standing(st, &survey->list[survey->len++]);
+	}
+	survey->more = rc == RC_OK && stmt_fetch(st) == RC_OK;
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+enum rc certificate_store_standings(struct db *db, const char *contract, uint32_t within_s,
+				    struct route_standing *list_out, size_t max, size_t *len_out,
+				    bool *more_out)
+{
+	struct survey survey = { contract, within_s, list_out, max, 0, false };
+	enum rc rc = db_read(db, survey_routes, &survey);
+
+	*len_out = rc == RC_OK ? survey.len : 0;
+	*more_out = rc == RC_OK && survey.more;
+	return rc;
+}

@@ -44,6 +44,20 @@ MUST_CHECK enum rc certificate_store_expiring(struct db *db, uint32_t within_s,
 					      const char *contract, struct expiring *list_out,
 					      size_t *len_out);
 
+/* How each route of the contracts that count now stands, by contract, then in order of preference.
+ * contract NULL: of all. More than `max`: *more_out. */
+struct route_standing {
+	char contract[NAME_MAX_LEN + 1];
+	uint32_t place; /* from 0, which needs no certificate */
+	char provider[NAME_MAX_LEN + 1];
+	enum standing now;  /* NOT_CERTIFIED: there is no verdict on it */
+	int64_t expires_us; /* 0: no verdict */
+	bool expiring;	    /* within so many seconds, or it has expired */
+};
+MUST_CHECK enum rc certificate_store_standings(struct db *db, const char *contract,
+					       uint32_t within_s, struct route_standing *list_out,
+					       size_t max, size_t *len_out, bool *more_out);
+
 enum certify_asked {
 	CERTIFY_ASKED, /* 202: each is under way now, or was before */
 	CERTIFY_NO_SUCH_CONTRACT,

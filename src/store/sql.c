@@ -560,6 +560,14 @@ static const struct {
 	    "c.contract AND k.version = c.contract_version AND k.live = 1 WHERE c.newest = 1 AND "
 	    "c.passed = 1 AND c.expires_at < NOW(6) + INTERVAL ? SECOND AND (? IS NULL OR "
 	    "c.contract = ?) ORDER BY c.expires_at LIMIT 256"),
+	ROW(SQL_ROUTE_STANDINGS,
+	    "SELECT k.name, r.place, r.provider, c.id IS NOT NULL, " CERTIFICATE_WHY
+	    ", c.expires_at, COALESCE(c.expires_at <= NOW(6) + INTERVAL ? SECOND, 0) FROM "
+	    "contracts k JOIN contract_routes r ON r.name = k.name AND r.version = k.version LEFT "
+	    "JOIN certificates c ON c.contract = r.name AND c.contract_version = r.version AND "
+	    "c.provider = r.provider AND c.newest = 1 LEFT JOIN providers p ON p.name = "
+	    "r.provider WHERE k.name > ? AND k.live = 1 AND (? IS NULL OR k.name = ?) ORDER BY "
+	    "k.name, r.place LIMIT ?"),
 
 	ROW(SQL_CERTIFY_ASK,
 	    "INSERT INTO certify_runs (id, contract, contract_version, provider, total, "

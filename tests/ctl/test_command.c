@@ -12,7 +12,7 @@
 
 #include "ctl/cmd.h"
 
-#define WORDS_MAX 16
+#define WORDS_MAX 24
 
 /* Only their addresses count: a row is known by its handler. */
 #define STAND_IN(name)                                                                             \
@@ -30,6 +30,12 @@ STAND_IN(cmd_provider_put)
 STAND_IN(cmd_provider_list)
 STAND_IN(cmd_provider_show)
 STAND_IN(cmd_provider_delete)
+STAND_IN(cmd_contract_put)
+STAND_IN(cmd_contract_list)
+STAND_IN(cmd_contract_show)
+STAND_IN(cmd_contract_delete)
+STAND_IN(cmd_contract_certify)
+STAND_IN(cmd_contract_certificates)
 STAND_IN(cmd_job_list)
 STAND_IN(cmd_job_show)
 STAND_IN(cmd_job_cancel)
@@ -107,6 +113,16 @@ static void each_line_means_what_it_says(void **state)
 		{ "onejob job show one", PARSED_COMMAND, cmd_job_show },
 		{ "onejob job show one two", PARSED_USAGE, cmd_job_show },
 		{ "onejob provider put inkjet -", PARSED_COMMAND, cmd_provider_put },
+		{ "onejob contract put summary -", PARSED_COMMAND, cmd_contract_put },
+		{ "onejob contract certificates", PARSED_COMMAND, cmd_contract_certificates },
+		{ "onejob contract certificates one", PARSED_COMMAND, cmd_contract_certificates },
+		{ "onejob contract certificates one two", PARSED_USAGE, cmd_contract_certificates },
+		{ "onejob contract certify one --renew one", PARSED_USAGE, cmd_contract_certify },
+		{ "onejob contract certify one --no-wait --no-wait", PARSED_USAGE,
+		  cmd_contract_certify },
+		{ "onejob contract certify one --route=1 --route=2 --route=3 --route=4 --route=5 "
+		  "--route=6 --route=7 --route=8 --route=9 --route=10 --route=11 --route=12",
+		  PARSED_COMMAND, cmd_contract_certify },
 		{ "onejob doctor", PARSED_COMMAND, cmd_doctor },
 		{ "onejob doctor --help", PARSED_HELP, cmd_doctor },
 		{ "onejob migrate now", PARSED_USAGE, cmd_migrate },
@@ -164,8 +180,20 @@ static void values_and_operands_arrive_where_they_belong(void **state)
 		parse("onejob webhook put ann --secret x --url z --secret y", &line, &args, &why),
 		PARSED_COMMAND);
 	assert_string_equal(args.option[OPTION_SECRET], "x");
-	assert_string_equal(args.again[OPTION_SECRET], "y");
-	assert_null(args.again[OPTION_URL]);
+	assert_string_equal(args.again[OPTION_SECRET][0], "y");
+	assert_null(args.again[OPTION_URL][0]);
+	assert_int_equal(parse("onejob contract certify summary --route a --route b --route c",
+			       &line, &args, &why),
+			 PARSED_COMMAND);
+	assert_string_equal(args.option[OPTION_ROUTE], "a");
+	assert_string_equal(args.again[OPTION_ROUTE][0], "b");
+	assert_string_equal(args.again[OPTION_ROUTE][1], "c");
+	assert_null(args.again[OPTION_ROUTE][2]);
+	assert_string_equal(args.operand[0], "summary");
+	assert_int_equal(parse("onejob contract certify --renew --within 12h", &line, &args, &why),
+			 PARSED_COMMAND);
+	assert_null(args.operand[0]);
+	assert_string_equal(args.option[OPTION_WITHIN], "12h");
 	text_release(&why);
 }
 
