@@ -23,21 +23,24 @@ static bool has_passed(const struct json_value *entry)
 	return passed && passed->type == JSON_TRUE;
 }
 
-/* A member as it may be shown; "" where it isn't there. */
-static const char *string_of(const struct json_value *entry, const char *name)
+/* A string member for "%.*s"; nothing stands behind its last byte. */
+static const struct json_value *string_of(const struct json_value *entry, const char *name)
 {
+	static const struct json_value none = { .type = JSON_STRING, .string = "" };
 	const struct json_value *value = json_member(entry, name);
 
-	return value && value->type == JSON_STRING ? value->string : "";
+	return value && value->type == JSON_STRING ? value : &none;
 }
 
 static void print_failure(struct ctl *ctl, const struct json_value *entry)
 {
+	const struct json_value *fixture = string_of(entry, "fixture");
+	const struct json_value *why = string_of(entry, "why");
 	int64_t round = 0;
 
 	(void)json_to_i64(json_member(entry, "round"), 1, CONTRACT_ROUNDS_MAX, &round);
-	ctl_line(ctl, "    round %" PRId64 ", %s: %s", round, string_of(entry, "fixture"),
-		 string_of(entry, "why"));
+	ctl_line(ctl, "    round %" PRId64 ", %.*s: %.*s", round, (int)fixture->string_len,
+		 fixture->string, (int)why->string_len, why->string);
 }
 
 static void print_failures(struct ctl *ctl, const struct json_value *report)

@@ -41,9 +41,18 @@ static enum rc make_step(struct errand *errand, struct request *r)
 	run->step = certify_next(run->certify);
 	if (run->step == CERTIFY_DONE)
 		return RC_NOT_FOUND;
-	snprintf(r->run_id, sizeof r->run_id, "%s", id_format(&run->task.id, r->job_id));
+	(void)id_format(&run->task.id, r->run_id);
 	snprintf(r->key, sizeof r->key, "%s-%u-%u", r->run_id, certify_round(run->certify),
 		 certify_done(run->certify));
+	if (run->step != CERTIFY_WORK) {
+		const struct tokenizer *tokenizer = &errand->route->tokenizer;
+		const struct json_value *url =
+			run->step == CERTIFY_TOKENIZE ? tokenizer->url : tokenizer->detokenize_url;
+
+		text_add(&r->url, url->string, url->string_len);
+		if (!text_ok(&r->url))
+			return RC_FAULT;
+	}
 	enum rc rc = certify_body(run->certify, &r->values, &r->made);
 
 	r->body = r->made.bytes;
@@ -67,13 +76,12 @@ enum rc request_make(struct errand *errand, const char *callback, struct request
 	text_init(&r->made, REQUEST_MAX_BYTES);
 	text_init(&r->url, PROVIDER_MAX_BYTES);
 	r->values.callback_url = callback;
+	r->values.job_id = id_format(&errand->job_id, r->job_id);
+	r->values.attempt_id = id_format(&errand->attempt_id, r->attempt_id);
 	if (errand->kind == ERRAND_CERTIFY)
 		rc = make_step(errand, r);
 	else
-		snprintf(r->key, sizeof r->key, "%s-%u", id_format(&errand->job_id, r->job_id),
-			 errand->generation);
-	r->values.job_id = id_format(&errand->job_id, r->job_id);
-	r->values.attempt_id = id_format(&errand->attempt_id, r->attempt_id);
+		snprintf(r->key, sizeof r->key, "%s-%u", r->job_id, errand->generation);
 	if (rc != RC_OK || errand->kind == ERRAND_CERTIFY)
 		return rc;
 	r->body = errand->input->bytes;
@@ -94,14 +102,11 @@ void request_release(struct request *request)
 static void order_step(const struct errand *errand, const struct request *r,
 		       struct exchange_order *order)
 {
-	const struct tokenizer *tokenizer = &errand->route->tokenizer;
-
 	order->certify = r->run_id;
 	if (errand->run->step == CERTIFY_WORK)
 		return;
 	order->kind = EXCHANGE_TOOL;
-	order->url = errand->run->step == CERTIFY_TOKENIZE ? tokenizer->url->string
-							   : tokenizer->detokenize_url->string;
+	order->url = r->url.bytes;
 }
 
 void request_order(const struct errand *errand, const struct request *r,

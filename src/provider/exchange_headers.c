@@ -1,6 +1,7 @@
 #include "provider/exchange_headers.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -87,17 +88,18 @@ static enum rc add_route_line(struct curl_slist **list, const struct exchange_or
 			      const struct json_value *header, struct text *why)
 {
 	struct text value;
+	char name[PROVIDER_HEADER_NAME_MAX + 1];
 
-	if (strcasecmp(header->name, order->def->key_header) == 0) {
-		text_addf(why, "the route sets %s, which is the provider's key header",
-			  order->def->key_header);
+	snprintf(name, sizeof name, "%.*s", (int)header->name_len, header->name);
+	if (strcasecmp(name, order->def->key_header) == 0) {
+		text_addf(why, "the route sets %s, which is the provider's key header", name);
 		return RC_INVALID;
 	}
 	text_init(&value, LINE_MAX_BYTES / 2);
 	enum rc rc = template_render_header(header->string, header->string_len, order->values,
 					    secrets_expand, &value, why);
 	if (rc == RC_OK)
-		rc = add_line(list, header->name, value.bytes ? value.bytes : "", why);
+		rc = add_line(list, name, value.bytes ? value.bytes : "", why);
 	if (value.bytes)
 		explicit_bzero(value.bytes, value.len);
 	text_release(&value);
