@@ -9,6 +9,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	declare -ft "$BATS_TEST_NAME"
 	set +T
+	TEST_SUBSHELL=$BASH_SUBSHELL
 }
 
 stack_up() {
@@ -51,12 +52,24 @@ stack_down() {
 api() {
 	local method=$1 path=$2
 	shift 2
-	body=$(curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' \
-		-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' "$@" "$ONEJOB_URL$path")
+	: >"$BATS_TEST_TMPDIR/headers"
+	curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' \
+		-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' "$@" "$ONEJOB_URL$path" \
+		>"$BATS_TEST_TMPDIR/body"
+	slurp body "$BATS_TEST_TMPDIR/body"
 	status=${body##*$'\n'}
 	body=${body%$'\n'*}
-	headers=$(<"$BATS_TEST_TMPDIR/headers")
+	slurp headers "$BATS_TEST_TMPDIR/headers"
 	headers=${headers//$'\r'/}
+}
+
+# slurp NAME FILE: its text, less the line ends behind it, without another process.
+slurp() {
+	IFS= read -r -d '' "$1" <"$2" || true
+	local -n text=$1
+	while [ "${text: -1}" = $'\n' ]; do	# a pattern would look at every place of a long text
+		text=${text:0:-1}
+	done
 }
 
 operator() { TOKEN=$ONEJOB_OPERATOR_TOKEN api "$@"; }
@@ -68,7 +81,13 @@ create() {
 	api POST /v1/jobs -H "Idempotency-Key: \"$key\"" -d "$json" "$@"
 }
 
-field() { jq -r "$1" <<<"$body"; }	# FILTER: of the last answer
+# field FILTER: of the last answer. In $(...), where it usually stands, jq takes the place of that process.
+field() {
+	if ((BASH_SUBSHELL > ${TEST_SUBSHELL-0})); then
+		exec jq -r "$1" <<<"$body"
+	fi
+	jq -r "$1" <<<"$body"
+}
 
 # is WHAT HAVE WANT
 is() {
