@@ -18,6 +18,7 @@
 #include "store/token_store.h"
 
 #define PROVIDERS_LOOKED_AT 200
+#define ROUTES_LOOKED_AT 2000
 
 static void look_at_settings(struct ctl *ctl, struct findings *findings)
 {
@@ -224,6 +225,29 @@ static void look_at_providers(struct ctl *ctl, struct findings *findings)
 	provider_list_free(rows, len);
 }
 
+static void look_at_routes(struct ctl *ctl, struct findings *findings)
+{
+	struct route_standing *list = calloc(ROUTES_LOOKED_AT, sizeof *list);
+	size_t len = 0;
+	bool more = false;
+
+	if (!list) {
+		findings->failed = true;
+		return;
+	}
+	if (certificate_store_standings(ctl->db, NULL, CERTIFICATES_SOON_S, list, ROUTES_LOOKED_AT,
+					&len, &more) != RC_OK)
+		findings_add(findings, HEALTH_BAD, "routes",
+			     "grant this user all rights on the database", "can't be read: %s",
+			     db_error(ctl->db));
+	else
+		doctor_routes(findings, list, len);
+	if (more)
+		findings_add(findings, HEALTH_OK, "routes", "", "%d looked at, and more",
+			     ROUTES_LOOKED_AT);
+	free(list);
+}
+
 static enum ctl_exit print_findings(struct ctl *ctl, const struct findings *findings)
 {
 	static const struct table_column columns[] = {
@@ -261,6 +285,7 @@ enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args)
 		look_at_rights(ctl, &findings);
 		look_at_vitals(ctl, &findings);
 		look_at_providers(ctl, &findings);
+		look_at_routes(ctl, &findings);
 	}
 	look_at_sockets(ctl, &findings);
 	enum ctl_exit end = print_findings(ctl, &findings);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "core/intent.h"
 #include "core/view.h"
 #include "ctl/advice.h"
 #include "ctl/build.h"
@@ -146,6 +148,46 @@ static void print_times(struct ctl *ctl, const struct job *job)
 	}
 }
 
+/* A string member for "%.*s"; nothing stands behind its last byte. */
+static const struct json_value *string_of(const struct json_value *object, const char *name)
+{
+	static const struct json_value none = { .type = JSON_STRING, .string = "" };
+	const struct json_value *value = json_member(object, name);
+
+	return value && value->type == JSON_STRING ? value : &none;
+}
+
+static void print_passed(struct ctl *ctl, const struct json_value *entry, bool first)
+{
+	const struct json_value *provider = string_of(entry, "provider");
+	const struct json_value *why = string_of(entry, "why");
+	int64_t after = 0;
+
+	(void)json_to_i64(json_member(entry, "after"), 0, UINT32_MAX, &after);
+	ctl_line(ctl, "%-10s %.*s after attempt %" PRId64 ": %.*s", first ? "passed by" : "",
+		 (int)provider->string_len, provider->string, after, (int)why->string_len,
+		 why->string);
+}
+
+/* A line for each route that wasn't taken. What is kept is JSON objects with commas between. */
+static void print_passed_over(struct ctl *ctl, const struct blob *passed_over)
+{
+	struct json_doc *doc = NULL;
+	struct json_error error;
+	struct text list;
+
+	if (!passed_over->bytes)
+		return;
+	text_init(&list, passed_over->len + 2);
+	text_addf(&list, "[%s]", passed_over->bytes);
+	if (text_ok(&list) &&
+	    json_parse(list.bytes, list.len, INTENT_DEPTH_MAX, &doc, &error) == RC_OK)
+		for (const struct json_value *v = json_root(doc)->child; v; v = v->next)
+			print_passed(ctl, v, v == json_root(doc)->child);
+	json_free(doc);
+	text_release(&list);
+}
+
 static void print_facts(struct ctl *ctl, const struct job *job)
 {
 	char id[ID_TEXT_LEN + 1];
@@ -162,6 +204,7 @@ static void print_facts(struct ctl *ctl, const struct job *job)
 		ctl_line(ctl, "%-10s %s", "provider", job->provider);
 	ctl_line(ctl, "%-10s %" PRIu32 " of %" PRIu32 " that start by themselves", "attempts",
 		 job->attempt_count, job->max_attempts);
+	print_passed_over(ctl, &job->passed_over);
 	if (job->has_completed_by)
 		ctl_line(ctl, "%-10s %s", "won by", id_format(&job->completed_by, id));
 	if (reason_name(job->error_reason))
@@ -173,7 +216,8 @@ static void print_facts(struct ctl *ctl, const struct job *job)
 	print_payload(ctl, "result", &job->result);
 }
 
-static void add_attempt(struct table *table, const struct attempt *attempt)
+/* `certified`: there is a column for what permitted a fail-over. */
+static void add_attempt(struct table *table, const struct attempt *attempt, bool certified)
 {
 	table_row(table);
 	table_number(table, attempt->number);
@@ -192,6 +236,8 @@ static void add_attempt(struct table *table, const struct attempt *attempt)
 	table_time(table, attempt->finished_us, "-");
 	table_bytes(table, attempt->detail.bytes, attempt->detail.len);
 	table_bytes(table, attempt->note.bytes, attempt->note.len);
+	if (certified)
+		table_id(table, attempt->has_certificate ? &attempt->certificate_id : NULL);
 }
 
 static enum ctl_exit print_attempts(struct ctl *ctl, const struct job *job)
@@ -208,13 +254,16 @@ static enum ctl_exit print_attempts(struct ctl *ctl, const struct job *job)
 		{ "FINISHED", "finished_at", false, TABLE_WHOLE },
 		{ "DETAIL", "detail", false, TABLE_WHOLE },
 		{ "NOTE", "note", false, TABLE_WHOLE },
+		{ "CERTIFICATE", "certificate_id", false, TABLE_WHOLE },
 	};
+	bool certified = job->contract[0] != '\0';
 
 	if (job->attempts_len == 0)
 		return CTL_DONE;
-	struct table *table = table_new(columns, sizeof columns / sizeof columns[0], ctl->terminal);
+	struct table *table =
+		table_new(columns, sizeof columns / sizeof columns[0] - !certified, ctl->terminal);
 	for (size_t i = 0; i < job->attempts_len; i++)
-		add_attempt(table, &job->attempts[i]);
+		add_attempt(table, &job->attempts[i], certified);
 	ctl_line(ctl, "%s", "");
 	enum ctl_exit end = table_finish(table, ctl, "attempts");
 	table_free(table);

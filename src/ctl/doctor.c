@@ -277,3 +277,98 @@ void doctor_vitals(struct findings *findings, const struct vitals *vitals)
 	judge_stranded(findings, vitals);
 	judge_webhooks(findings, vitals);
 }
+
+/* What may be wrong with a later route. */
+enum trouble { TROUBLE_NONE, TROUBLE_VOID, TROUBLE_SOON, TROUBLE_UNPROVEN };
+
+static enum trouble trouble_of(const struct route_standing *route)
+{
+	if (route->place == 0)
+		return TROUBLE_NONE;
+	switch (route->now) {
+	case STANDING_VALID: return route->expiring ? TROUBLE_SOON : TROUBLE_NONE;
+	case STANDING_FAILED:
+	case STANDING_SUBJECT_CHANGED:
+	case STANDING_EXPIRED: return TROUBLE_VOID;
+	case STANDING_NOT_CERTIFIED: return TROUBLE_UNPROVEN;
+	case STANDING_DISABLED:
+	case STANDING_SATURATED:
+	case STANDING_NO_ROUTE:
+	case STANDING__MAX: break;
+	}
+	return TROUBLE_NONE;
+}
+
+#define ROUTES_NAMED 5
+
+/* "summary: spare expired; order: b failed": the first few; how many there are. */
+static size_t name_routes(struct text *out, const struct route_standing *list, size_t len,
+			  enum trouble trouble)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *why = standing_name(list[i].now);
+
+		if (trouble_of(&list[i]) != trouble || count++ >= ROUTES_NAMED)
+			continue;
+		text_addf(out, "%s%s: %s%s%s", count > 1 ? "; " : "", list[i].contract,
+			  list[i].provider, trouble == TROUBLE_VOID && why ? " " : "",
+			  trouble == TROUBLE_VOID && why ? why : "");
+	}
+	if (count > ROUTES_NAMED)
+		text_addf(out, "; and %zu more", count - ROUTES_NAMED);
+	return count;
+}
+
+/* The command for the first contract in that trouble. */
+static void name_command(struct text *out, const struct route_standing *list, size_t len,
+			 enum trouble trouble)
+{
+	const char *contract = NULL;
+
+	for (size_t i = 0; i < len; i++) {
+		if (trouble_of(&list[i]) != trouble)
+			continue;
+		if (!contract)
+			text_addf(out, "onejob contract certify %s", list[i].contract);
+		else if (strcmp(contract, list[i].contract) != 0)
+			break;
+		contract = list[i].contract;
+		text_addf(out, " --route %s", list[i].provider);
+	}
+	text_add_str(out, "   (and --side-effects where its work has them)");
+}
+
+static void judge_routes(struct findings *findings, const struct route_standing *list, size_t len,
+			 enum trouble trouble, const char *what, const char *meaning)
+{
+	struct text found, fix;
+
+	text_init(&found, FINDING_MAX_BYTES / 2);
+	text_init(&fix, 2048);
+	if (name_routes(&found, list, len, trouble) > 0) {
+		if (trouble == TROUBLE_SOON)
+			text_add_str(&fix, "onejob contract certify --renew   (from cron; "
+					   "--side-effects for contracts that have them)");
+		else
+			name_command(&fix, list, len, trouble);
+		findings_add(findings, HEALTH_WARN, what,
+			     text_ok(&fix) ? fix.bytes : "onejob contract certify NAME", "%s: %s",
+			     meaning, found.bytes);
+	} else {
+		findings_add(findings, HEALTH_OK, what, "", "none");
+	}
+	text_release(&found);
+	text_release(&fix);
+}
+
+void doctor_routes(struct findings *findings, const struct route_standing *list, size_t len)
+{
+	judge_routes(findings, list, len, TROUBLE_VOID, "void certificates",
+		     "no job fails over to");
+	judge_routes(findings, list, len, TROUBLE_SOON, "certificates that expire soon",
+		     "within a day no job will fail over to");
+	judge_routes(findings, list, len, TROUBLE_UNPROVEN, "routes never certified",
+		     "no job fails over to");
+}

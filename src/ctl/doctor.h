@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/certificate_store.h"
 #include "store/migrate.h"
 #include "store/vitals.h"
 
@@ -52,5 +53,11 @@ void doctor_clock(struct findings *findings, int64_t database_us, int64_t before
 
 /* Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs, webhooks. */
 void doctor_vitals(struct findings *findings, const struct vitals *vitals);
+
+/* Later routes of the contracts that count now: what stops jobs from failing over to them, and what
+ * soon will. The first of each needs no certificate; a disabled provider is what somebody wanted.
+ * `expiring` of the rows means CERTIFICATES_SOON_S. */
+#define CERTIFICATES_SOON_S 86400
+void doctor_routes(struct findings *findings, const struct route_standing *list, size_t len);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ctl/doctor.h"
@@ -180,6 +181,79 @@ static void too_many_findings_are_no_clean_bill(void **state)
 	findings_release(&findings);
 }
 
+static struct route_standing route(const char *contract, uint32_t place, enum standing now,
+				   bool expiring)
+{
+	struct route_standing r = { .place = place, .now = now, .expiring = expiring };
+
+	snprintf(r.contract, sizeof r.contract, "%s", contract);
+	snprintf(r.provider, sizeof r.provider, "p%u", place);
+	return r;
+}
+
+static void each_later_route_is_judged_by_its_certificate(void **state)
+{
+	const struct {
+		struct route_standing route;
+		const char *what; /* that warns; NULL: none does */
+		const char *fix;
+	} rows[] = {
+		{ route("a", 1, STANDING_VALID, false), NULL, NULL },
+		{ route("a", 1, STANDING_VALID, true), "certificates that expire soon",
+		  "onejob contract certify --renew" },
+		{ route("a", 1, STANDING_EXPIRED, true), "void certificates",
+		  "onejob contract certify a --route p1" },
+		{ route("a", 2, STANDING_SUBJECT_CHANGED, false), "void certificates",
+		  "onejob contract certify a --route p2" },
+		{ route("a", 1, STANDING_FAILED, false), "void certificates",
+		  "onejob contract certify a --route p1" },
+		{ route("a", 1, STANDING_NOT_CERTIFIED, false), "routes never certified",
+		  "onejob contract certify a --route p1" },
+		{ route("a", 1, STANDING_DISABLED, false), NULL, NULL },
+		{ route("a", 0, STANDING_NOT_CERTIFIED, false), NULL, NULL },
+		{ route("a", 0, STANDING_EXPIRED, true), NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_routes(&findings, &rows[i].route, 1);
+		for (size_t j = 0; j < findings.len; j++) {
+			const struct finding *f = &findings.list[j];
+			bool wanted = rows[i].what && strcmp(f->what, rows[i].what) == 0;
+
+			if ((f->health == HEALTH_WARN) != wanted || f->health == HEALTH_BAD)
+				fail_msg("row %zu: %s is %s", i, f->what, health_name(f->health));
+			if (wanted && !strstr(f->fix, rows[i].fix))
+				fail_msg("row %zu: %s", i, f->fix);
+		}
+		findings_release(&findings);
+	}
+}
+
+static void many_routes_in_trouble_are_one_row_with_the_first_contracts_command(void **state)
+{
+	struct route_standing list[2 * FINDINGS_MAX];
+	struct findings findings;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * FINDINGS_MAX; i++)
+		list[i] =
+			route(i < 2 ? "first" : "second", 1 + (uint32_t)i, STANDING_EXPIRED, true);
+	findings_init(&findings);
+	doctor_routes(&findings, list, 2 * FINDINGS_MAX);
+	const struct finding *finding = find(&findings, "void certificates");
+	assert_non_null(finding);
+	assert_int_equal(findings_worst(&findings), HEALTH_WARN);
+	assert_non_null(strstr(finding->found, "first: p1 expired; first: p2 expired; second: p3"));
+	assert_non_null(strstr(finding->found, "; and 123 more"));
+	assert_non_null(strstr(finding->fix, "certify first --route p1 --route p2   "));
+	assert_null(strstr(finding->fix, "second"));
+	findings_release(&findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +261,9 @@ int main(void)
 		cmocka_unit_test(clocks_apart_warn_and_then_are_bad),
 		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
 		cmocka_unit_test(every_schema_but_the_current_one_is_bad),
+		cmocka_unit_test(each_later_route_is_judged_by_its_certificate),
+		cmocka_unit_test(
+			many_routes_in_trouble_are_one_row_with_the_first_contracts_command),
 		cmocka_unit_test(too_many_findings_are_no_clean_bill),
 	};
 
