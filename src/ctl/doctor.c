@@ -301,7 +301,7 @@ static enum trouble trouble_of(const struct route_standing *route)
 
 #define ROUTES_NAMED 5
 
-/* "summary: spare expired; order: b failed": the first few; how many there are. */
+/* "spare of summary (expired); b of order (failed)": the first few; how many there are. */
 static size_t name_routes(struct text *out, const struct route_standing *list, size_t len,
 			  enum trouble trouble)
 {
@@ -312,9 +312,10 @@ static size_t name_routes(struct text *out, const struct route_standing *list, s
 
 		if (trouble_of(&list[i]) != trouble || count++ >= ROUTES_NAMED)
 			continue;
-		text_addf(out, "%s%s: %s%s%s", count > 1 ? "; " : "", list[i].contract,
-			  list[i].provider, trouble == TROUBLE_VOID && why ? " " : "",
-			  trouble == TROUBLE_VOID && why ? why : "");
+		text_addf(out, "%s%s of %s", count > 1 ? "; " : "", list[i].provider,
+			  list[i].contract);
+		if (trouble == TROUBLE_VOID && why)
+			text_addf(out, " (%s)", why);
 	}
 	if (count > ROUTES_NAMED)
 		text_addf(out, "; and %zu more", count - ROUTES_NAMED);
@@ -354,7 +355,7 @@ static void judge_routes(struct findings *findings, const struct route_standing 
 		else
 			name_command(&fix, list, len, trouble);
 		findings_add(findings, HEALTH_WARN, what,
-			     text_ok(&fix) ? fix.bytes : "onejob contract certify NAME", "%s: %s",
+			     text_ok(&fix) ? fix.bytes : "onejob contract certify NAME", "%s %s",
 			     meaning, found.bytes);
 	} else {
 		findings_add(findings, HEALTH_OK, what, "", "none");

@@ -247,7 +247,8 @@ static void many_routes_in_trouble_are_one_row_with_the_first_contracts_command(
 	const struct finding *finding = find(&findings, "void certificates");
 	assert_non_null(finding);
 	assert_int_equal(findings_worst(&findings), HEALTH_WARN);
-	assert_non_null(strstr(finding->found, "first: p1 expired; first: p2 expired; second: p3"));
+	assert_non_null(strstr(finding->found,
+			       "p1 of first (expired); p2 of first (expired); p3 of second"));
 	assert_non_null(strstr(finding->found, "; and 123 more"));
 	assert_non_null(strstr(finding->fix, "certify first --route p1 --route p2   "));
 	assert_null(strstr(finding->fix, "second"));
