@@ -55,7 +55,9 @@ new_doubt() {
 @test "a command line that can't be meant is 2 and says why on standard error" {
 	for line in '' 'frob' 'job' 'job frob' 'job list --limit 0' 'job list --limit 201' 'job list --state frob' \
 		'job show' 'job show 12' 'attempt list --unknown --state failed' 'token create' 'purge' \
-		'purge --payloads-after 30' 'provider put UPPER -' 'race list --before 12'; do
+		'purge --payloads-after 30' 'provider put UPPER -' 'race list --before 12' \
+		'contract put UPPER -' 'contract certify' 'contract certify x --within 1d' 'contract certify --renew --within 1' \
+		'contract certify x --renew --route y' 'contract certify x --route y --route y' 'contract certificates x y'; do
 		# shellcheck disable=SC2086 # words
 		run -2 --separate-stderr onejob $line
 		[ -z "$output" ] || { echo "'$line' printed: $output"; return 1; }
@@ -64,7 +66,8 @@ new_doubt() {
 }
 
 @test "help is 0, on standard output, on every level, with an example" {
-	for line in '--help' 'job --help' 'job list --help' 'doctor --help' 'attempt settle --help'; do
+	for line in '--help' 'job --help' 'job list --help' 'doctor --help' 'attempt settle --help' \
+		'contract --help' 'contract certify --help'; do
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr onejob $line
 		has '^example: onejob '
@@ -148,6 +151,151 @@ new_doubt() {
 	run -1 bash -c 'head -c 65537 /dev/zero | onejob provider put "$MINE-bad" -'
 	has 'more than 65536 bytes'
 	run -1 onejob provider show "$MINE-bad"
+}
+
+# contract_of NAME CHECK [MEMBERS]: two routes to printers of their own, one fixture with that check, two rounds.
+contract_of() {
+	local route
+
+	for route in "$1-a" "$1-b"; do
+		printf '{"url": "%s/%s", "retry": {"base_ms": 1, "max_ms": 1}}' "$PRINTSHOP_URL" "$route" | onejob provider put "$route" - >/dev/null
+	done
+	printf '{"side_effects": false, "routes": [{"provider": "%s-a"}, {"provider": "%s-b"}], "certify": {"rounds": 2},
+		"fixtures": [{"name": "one sheet", "input": {"n": 1}, "checks": [%s]}]%s}' "$1" "$1" "$2" "${3:+, $3}"
+}
+
+@test "putting a contract tells created, unchanged and changed apart, and that its later route proves nothing yet" {
+	local name=$MINE-put
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1.00}' >"$BATS_TEST_TMPDIR/contract"
+	run -0 onejob contract put "$name" "$BATS_TEST_TMPDIR/contract"
+	has '^.* created, version 1$'
+	has "^1 of its later routes has no valid certificate, .*: onejob contract certify $name\$"
+	run -0 onejob contract put "$name" "$BATS_TEST_TMPDIR/contract"
+	has '^.* unchanged, version 1$'
+	contract_of "$name" '{"pointer": "/copies", "min": 1.00}' '"checks": [{"pointer": "/sheet", "min": 1}]' >"$BATS_TEST_TMPDIR/contract"
+	run -0 onejob contract put "$name" "$BATS_TEST_TMPDIR/contract"
+	has '^.* changed, version 2$'
+	run -0 onejob contract show "$name"
+	has "^2 +$name-b +not_certified"
+	run -0 --separate-stderr onejob contract show "$name" --json
+	has '"min": ?1\.00'
+	run -0 --separate-stderr onejob contract list --json
+	[ "$(jq -r --arg n "$name" '.contracts[] | select(.name == $n) | [.version, .certified, .routes] | @tsv' <<<"$output")" = \
+		"2	0 of 1	$name-a, $name-b" ]
+	run -0 onejob doctor
+	has "^warn +routes never certified .*$name-b of $name.*onejob contract certify "
+	run -0 onejob contract delete "$name"
+	run -1 onejob contract show "$name"
+	run -1 onejob contract delete "$name"
+	run -1 onejob contract certificates "$name"
+	run -1 onejob contract certify "$name"
+}
+
+@test "a flawed contract changes nothing and each flaw has its pointer, an unknown provider too" {
+	run -1 --separate-stderr onejob contract put "$MINE-bad" - <<<'{"routes": [{"provider": "x", "bogus": 1}], "checks": {}, "result_schema": {"typo": 1}}'
+	output=$stderr
+	has '^/routes/0/bogus: '
+	has '^/checks: '
+	has '^/result_schema/typo: '
+	run -1 --separate-stderr onejob contract put "$MINE-bad" - <<<'{"routes": [{"provider": "inkjet"}, {"provider": "no-such-one"}]}'
+	output=$stderr
+	has "/routes/1/provider: there is no provider 'no-such-one'"
+	run -1 onejob contract put "$MINE-bad" - <<<'{"routes": [], "routes": []}'
+	has 'at byte 15, '
+	# shellcheck disable=SC2016
+	run -1 bash -c 'head -c 1048577 /dev/zero | onejob contract put "$MINE-bad" -'
+	has 'more than 1048576 bytes'
+	run -1 onejob contract show "$MINE-bad"
+}
+
+@test "a certification says of each route whether it passed, and of a failure where and why" {
+	local name=$MINE-cert
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}, {"pointer": "/printer", "equals": "'"$name"'-a"}' | onejob contract put "$name" -
+	run -1 --separate-stderr onejob contract certify "$name"
+	has "^  $name-a: passed, 2 of 2; valid until 20"
+	has "^  $name-b: FAILED, 0 of 2 passed\$"
+	has '^    round 1, one sheet: '
+	has '^    round 2, one sheet: '
+	[ -z "$stderr" ]
+	run -0 onejob contract certificates "$name"
+	has "^$name +1 $name-a +valid +2 20"
+	has "^$name +1 $name-b +failed +2 20"
+	run -0 onejob doctor
+	has "^warn +void certificates .*$name-b of $name \(failed\)"
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | onejob contract put "$name" -
+	run -0 --separate-stderr onejob contract certify "$name" --route "$name-b" --json
+	[ "$(jq -r '.certificates[] | [.provider, .contract_version, .passed, .valid, .why, (.report | length)] | map(tostring) | join(" ")' \
+		<<<"$output")" = "$name-b 2 true true null 2" ]
+	run -1 onejob contract certify "$name" --route "$MINE-none"
+	has 'has no route of the provider'
+	run -0 onejob contract put "$name" - <<<"$(onejob contract show "$name" --json | jq '.definition')"
+	lacks 'later routes'
+}
+
+@test "on a terminal a certification shows how far it is, and leaves no trace of that" {
+	local name=$MINE-tty
+
+	command -v script >/dev/null || skip 'no script(1)'
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | onejob contract put "$name" -
+	run -0 script -qec "onejob contract certify $name" /dev/null
+	has $'\rcertifying: [0-9]+ of [0-9]+ fixtures, [0-9] of 2 routes\e'
+	has $'\r\e\\[K'"$name, version 1"
+}
+
+@test "a contract with side effects is certified only where they are meant, and without fixtures never" {
+	local name=$MINE-effect
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | jq '.side_effects = true' | onejob contract put "$name" -
+	run -1 onejob contract certify "$name"
+	has '--side-effects'
+	run -0 onejob contract certificates "$name" --json
+	[ "$(jq -c . <<<"$output")" = '{"certificates":[]}' ]
+	run -0 onejob contract certify "$name" --side-effects
+	onejob contract show "$name" --json | jq '.definition | .fixtures = []' | onejob contract put "$name" -
+	run -1 onejob contract certify "$name" --side-effects
+	has 'nothing to certify by'
+	run -0 onejob contract delete "$name"
+}
+
+@test "renewing proves again what is about to expire, and nothing else" {
+	local name=$MINE-renew id
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | jq '.certify.max_age_s = 7200' | onejob contract put "$name" -
+	run -0 onejob contract certify "$name" --route "$name-b"
+	id=$(onejob contract certificates "$name" --json | jq -r '.certificates[0].id')
+	run -0 onejob contract certify --renew "$name" --within 1h
+	has '^nothing was asked for$'
+	run -0 onejob doctor
+	has "^warn +certificates that expire soon .*$name-b of $name"
+	run -0 onejob contract certify --renew "$name" --within 12h
+	has "^  $name-b: passed, 2 of 2"
+	lacks "$name-a:"
+	[ "$(onejob contract certificates "$name" --json | jq -r '.certificates[0].id')" != "$id" ]
+	run -0 --separate-stderr onejob contract certify --renew "$name" --within 12h --no-wait --json
+	[ "$(jq -c '.asked[] | [.contract, .version, .provider]' <<<"$output")" = "[\"$name\",1,\"$name-b\"]" ]
+}
+
+@test "a job shows its contract, the certificate that let it fail over, and which routes were passed over and why" {
+	local name=$MINE-over job certificate deadline=$((SECONDS + 30))
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' >"$BATS_TEST_TMPDIR/contract"
+	printf '{"url": "%s/%s-c"}' "$PRINTSHOP_URL" "$name" | onejob provider put "$name-c" -
+	jq --arg c "$name-c" '.routes = [.routes[0], {"provider": $c}, .routes[1]]' "$BATS_TEST_TMPDIR/contract" | onejob contract put "$name" -
+	run -0 onejob contract certify "$name" --route "$name-b"
+	certificate=$(onejob contract certificates "$name" --json | jq -r '.certificates[0].id')
+	curl -sS -m 10 -X PUT "$PRINTSHOP_URL/shop/mode?printer=$name-a&mode=status%3D400"
+	job=$(curl -sS -m 10 -H "Authorization: Bearer $ONEJOB_TOKEN" -H "Idempotency-Key: \"$name\"" \
+		-H 'Content-Type: application/json' -d "{\"contract\": \"$name\", \"input\": {}}" "$ONEJOB_URL/v1/jobs" | jq -er .id)
+	until [ "$(state_of "$job")" = succeeded ]; do
+		[ "$SECONDS" -lt "$deadline" ] || { onejob job show "$job"; return 1; }
+		read -r -t 0.1 <> <(:) || true
+	done
+	run -0 onejob job show "$job"
+	has "^contract +$name, version 1\$"
+	has "^passed by +$name-c after attempt 1: not_certified\$"
+	has "^ *2 .* $name-b +succeeded .*$certificate"
 }
 
 @test "an unknown attempt is listed with commands that settle it, and a result said by hand is kept to the digit" {
@@ -242,4 +390,18 @@ new_doubt() {
 	ONEJOB_API_SOCKET=/nowhere/api.sock run -1 onejob doctor
 	has '^bad +API socket .*there is no such socket'
 	run -0 onejob doctor
+}
+
+@test "where no poller is alive a certification is asked for, and not waited for without end" {
+	local name=$MINE-alone
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | onejob contract put "$name" -
+	for pid in "$STACK"/poller-*.pid; do
+		kill -TERM "$(<"$pid")"
+	done
+	run -1 --separate-stderr onejob contract certify "$name"
+	[ -z "$output" ]
+	[[ $stderr == *'no poller is alive'* ]]
+	run -0 onejob contract certify "$name" --no-wait
+	has "^  $name-b: asked for\$"
 }

@@ -214,10 +214,19 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 		403|operator-only|user|GET|/v1/attempts?colour=red|
 		403|operator-only|user|GET|/v1/providers/no-such-one|
 		403|operator-only|user|PUT|/v1/providers/no-such-one|--data-binary "@$big"
+		403|operator-only|user|GET|/v1/contracts/no-such-one|
+		403|operator-only|user|PUT|/v1/contracts/no-such-one|--data-binary "@$big"
+		403|operator-only|user|POST|/v1/contracts/no-such-one/certify|-d "{"
+		403|operator-only|user|GET|/v1/certificates?colour=red|
 		403|operator-only|user|POST|/v1/attempts/01900000-0000-7000-8000-000000000000/settle|-d "{"
 		413|body-too-large|user|POST|/v1/jobs|--data-binary "@$big"
 		413|body-too-large|user|POST|/v1/jobs|--data-binary "@$big" -H "Idempotency-Key: x,y" -H "Content-Type: text/plain"
 		413|body-too-large|operator|PUT|/v1/providers/no-such-one|--data-binary "@$big"
+		413|body-too-large|operator|PUT|/v1/contracts/no-such-one|--data-binary "@$big"
+		400|invalid-json|operator|PUT|/v1/contracts/no-such-one|-d "{"
+		400|invalid-json|operator|POST|/v1/contracts/no-such-one/certify|-d "{"
+		422|invalid-request|operator|POST|/v1/contracts/no-such-one/certify|-d "[]"
+		404|not-found|operator|POST|/v1/contracts/no-such-one/certify|-d "{}"
 		400|idempotency-key-missing|user|POST|/v1/jobs|-d "{" -H "Content-Type: text/plain"
 		400|idempotency-key-invalid|user|POST|/v1/jobs|-d "{" -H "Content-Type: text/plain" -H "Idempotency-Key: x,y"
 		415|unsupported-media-type|user|POST|/v1/jobs|-d "{" -H "Content-Type: text/plain" -H "Idempotency-Key: x"
@@ -263,6 +272,10 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 		/v1/attempts/01900000-0000-7000-8000-000000000000/settle POST
 		/v1/races GET HEAD
 		/v1/providers/ok DELETE GET HEAD PUT
+		/v1/contracts GET HEAD
+		/v1/contracts/c1 DELETE GET HEAD PUT
+		/v1/contracts/c1/certify POST
+		/v1/certificates GET HEAD
 		/healthz GET HEAD
 		/readyz GET HEAD
 	ROWS
@@ -532,7 +545,8 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 		api GET "/v1/jobs?$query"
 		refused 400 invalid-query
 	done
-	for path in /v1/attempts?state=lost /v1/attempts?limit=0 /v1/races?state=unknown /v1/races?cursor=zz /v1/providers?limit=201; do
+	for path in /v1/attempts?state=lost /v1/attempts?limit=0 /v1/races?state=unknown /v1/races?cursor=zz /v1/providers?limit=201 \
+		/v1/contracts?cursor=1 /v1/certificates?valid=yes /v1/certificates?contract=No+name; do
 		operator GET "$path"
 		refused 400 invalid-query
 	done
@@ -608,6 +622,92 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 	refused 404 not-found
 }
 
+all_certified() { # CONTRACT N: of its routes have a verdict
+	operator GET "/v1/certificates?contract=$1"
+	[ "$(field '.certificates | length')" = "$2" ]
+}
+
+@test "contracts: 201 new, 200 changed, digits kept, 422 with pointers, 204, 404; jobs of a deleted one keep their version" {
+	local put='{"routes":[{"provider":"ok"},{"provider":"tick"}],"checks":[{"pointer":"/copies","min":1.00}]}'
+
+	operator PUT /v1/contracts/c1 -d "$put"
+	is new "$status $(field '"\(.name) \(.version) \(.side_effects) \(.certify.rounds)"')" '201 c1 1 true 3'
+	has 'its digits' '"min": ?1\.00' "$body"
+	is 'the members of the row' "$(field 'keys_unsorted | [.[0], .[1], .[-2], .[-1]] | join(" ")')" 'name version created_at updated_at'
+	operator PUT /v1/contracts/c1 -d "$put"
+	is 'the same again' "$status $(field .version)" '200 1'
+	operator PUT /v1/contracts/c1 -d "${put/1.00/1.000}"
+	is changed "$status $(field .version)" '200 2'
+	operator GET /v1/contracts/c1
+	has 'as it was put' '"min": ?1\.000' "$body"
+	operator GET /v1/contracts
+	has 'in the list' '"name":"c1"' "$body"
+	while IFS='|' read -r want text; do
+		operator PUT /v1/contracts/c2 -d "$text"
+		refused 422 invalid-contract
+		is "pointers of $text" "$(field '[.errors[].pointer] | sort | join(" ")')" "$want"
+	done <<-'ROWS'
+		/routes|{}
+		/colour|{"routes":[{"provider":"ok"}],"colour":1}
+		/routes/1/provider|{"routes":[{"provider":"ok"},{"provider":"no-such-one"}]}
+		/routes/1/provider|{"routes":[{"provider":"ok"},{"provider":"ok"}]}
+		/on_failure/contract_violation|{"routes":[{"provider":"ok"}],"on_failure":{"contract_violation":"next_route"}}
+	ROWS
+	operator GET /v1/contracts/c2
+	refused 404 not-found
+	create contract-1 '{"contract":"c1","input":1,"not_before":"2100-01-01T00:00:00Z"}'
+	is 'its version' "$status $(field '"\(.contract) \(.contract_version)"')" '201 c1 2'
+	job=$(field .id)
+	operator DELETE /v1/contracts/c1
+	is deleted "$status $body" '204 '
+	operator DELETE /v1/contracts/c1
+	refused 404 not-found
+	api GET "/v1/jobs/$job"
+	is 'its version still' "$(field .contract_version)" 2
+	create contract-2 '{"contract":"c1","input":1}'
+	refused 422 invalid-job
+	is pointer "$(field '.errors[0].pointer')" /contract
+	operator PUT /v1/contracts/c1 -d "$put"
+	is 'a version is never given twice' "$status $(field .version)" '201 3'
+}
+
+@test "certify: 202, 409 without fixtures or with effects nobody meant, 422 for what is no route; certificates by verdict" {
+	local put='{"side_effects":false,"routes":[{"provider":"ok"},{"provider":"tick"}],"certify":{"rounds":1},
+		"fixtures":[{"name":"f","input":1,"checks":[{"pointer":"/printer","equals":"ok"}]}]}'
+
+	operator POST /v1/contracts/proven/certify
+	refused 404 not-found
+	operator PUT /v1/contracts/proven -d '{"routes":[{"provider":"ok"},{"provider":"tick"}]}'
+	operator POST /v1/contracts/proven/certify
+	refused 409 no-fixtures
+	operator PUT /v1/contracts/proven -d "${put/false/true}"
+	operator POST /v1/contracts/proven/certify -d '{"routes":["tick"]}'
+	refused 409 side-effects
+	operator PUT /v1/contracts/proven -d "$put"
+	operator POST /v1/contracts/proven/certify -d '{"routes":["tick","away"]}'
+	refused 422 invalid-request
+	is pointer "$(field '.errors[0].pointer')" /routes/1
+	operator POST /v1/contracts/proven/certify -d '{}'
+	is asked "$status $(field '[.contract, .version, .routes] | tojson')" '202 ["proven",3,["ok","tick"]]'
+	wait_for 15 all_certified proven 2
+	is members "$(field '.certificates[0] | keys_unsorted | join(" ")')" \
+		'id contract contract_version provider passed valid why rounds issued_at expires_at report'
+	operator GET '/v1/certificates?contract=proven&valid=true'
+	is valid "$(field '[.certificates[] | .provider, .passed, .valid, .why] | tojson')" '["ok",true,true,null]'
+	operator GET '/v1/certificates?contract=proven&valid=false'
+	is failed "$(field '[.certificates[] | .provider, .passed, .valid, .why, .report[0].fixture] | tojson')" '["tick",false,false,"failed","f"]'
+	operator GET '/v1/certificates?contract=proven&limit=1'
+	is 'one page' "$(field '.certificates | length')" 1
+	operator GET "/v1/certificates?contract=proven&limit=1&cursor=$(field .next_cursor)"
+	is 'and the other' "$(field '"\(.certificates | length) \(.next_cursor)"')" '1 null'
+	operator GET '/v1/certificates?provider=away'
+	is 'of no route' "$(field '.certificates | tojson')" '[]'
+	create not-certified '{"contract":"proven","input":1,"not_before":"2100-01-01T00:00:00Z"}'
+	api POST "/v1/jobs/$(field .id)/attempts" -d '{"provider":"tick"}'
+	refused 409 not-certified
+	is why "$(field .why)" failed
+}
+
 @test "every problem type that is answered, or named, is explained by GET" {
 	local name names
 
@@ -622,7 +722,7 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 	done
 	for name in operator-only idempotency-key-reused intent-cancelled idempotency-key-missing idempotency-key-invalid \
 		invalid-json invalid-job unavailable attempt-in-doubt job-settled effect-done attempt-settled attempt-lost \
-		provider-in-use; do
+		provider-in-use invalid-contract contract-violation not-certified no-fixtures side-effects; do
 		raw GET "/problems/$name"
 		is "$name of the contract" "$status" 200
 	done
