@@ -33,9 +33,9 @@ static void answer_verdict(struct reply *reply, enum settled verdict)
 	switch (verdict) {
 	case SETTLED_MADE: answer_accepted(reply, NULL); return;
 	case SETTLED_LOST: answer_accepted(reply, "the job was settled otherwise"); return;
+	case SETTLED_REFUSED: answer_unavailable(reply); return; /* being sent again: call again */
 	case SETTLED_REPEATED:
-	case SETTLED_LATE:
-	case SETTLED_REFUSED: answer_accepted(reply, "the attempt had ended"); return;
+	case SETTLED_LATE: answer_accepted(reply, "the attempt had ended"); return;
 	case SETTLED_NO_SUCH_ATTEMPT:
 	case SETTLED__MAX: break;
 	}

@@ -9,15 +9,16 @@ static const struct attempt_rule {
 	unsigned int from;
 	unsigned int operator_from;
 	enum attempt_state to;
+	bool hears_all; /* not while an answer to the same request, sent again, may come */
 } attempt_rules[ATTEMPT_EVENT__MAX] = {
-	[ON_ACKNOWLEDGED] = { S(STARTING), 0, ATTEMPT_RUNNING },
-	[ON_RESULT] = { IN_PLAY, IN_PLAY,
-			ATTEMPT_SUCCEEDED }, /* or discarded, where it doesn't hold its job */
-	[ON_FAILURE] = { IN_PLAY, S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_FAILED },
-	[ON_TRACK_LOST] = { S(STARTING) | S(RUNNING), 0, ATTEMPT_UNKNOWN },
-	[ON_RELEASE] = { S(RUNNING) | S(UNKNOWN), S(RUNNING) | S(UNKNOWN), ATTEMPT_RELEASED },
+	[ON_ACKNOWLEDGED] = { S(STARTING), 0, ATTEMPT_RUNNING, false },
+	[ON_RESULT] = { IN_PLAY, IN_PLAY, ATTEMPT_SUCCEEDED,
+			false }, /* or discarded, where it doesn't hold its job */
+	[ON_FAILURE] = { IN_PLAY, S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_FAILED, true },
+	[ON_TRACK_LOST] = { S(STARTING) | S(RUNNING), 0, ATTEMPT_UNKNOWN, false },
+	[ON_RELEASE] = { S(RUNNING) | S(UNKNOWN), S(RUNNING) | S(UNKNOWN), ATTEMPT_RELEASED, true },
 	[ON_CANCEL] = { S(RUNNING) | S(UNKNOWN) | S(RELEASED),
-			S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_CANCELLED },
+			S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_CANCELLED, true },
 };
 
 /* The job's side, for an attempt that holds it. `quiet_only`: the job moves only where no other
@@ -75,6 +76,13 @@ static struct move ended(enum attempt_state state, enum attempt_event event)
 	return move;
 }
 
+bool moves_sent_since(const struct sendings *sendings)
+{
+	if (sendings->of_one && sendings->answered > 0)
+		return sendings->answered < sendings->resent;
+	return sendings->under_way || (sendings->of_one && sendings->resent > 0);
+}
+
 struct move moves_decide(const struct job_facts *job, enum attempt_state from,
 			 uint64_t version_read, enum attempt_event event, enum mover by)
 {
@@ -89,6 +97,8 @@ struct move moves_decide(const struct job_facts *job, enum attempt_state from,
 		return (struct move){ .verdict =
 					      from == ATTEMPT_STARTING ? MOVE_REFUSED : MOVE_LATE,
 				      .attempt_to = from };
+	if (rule->hears_all && job->sent_since)
+		return (struct move){ .verdict = MOVE_REFUSED, .attempt_to = from };
 	if (!moves_holds(job, version_read)) {
 		if (event == ON_RESULT) {
 			move.attempt_to = ATTEMPT_DISCARDED;

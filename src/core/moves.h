@@ -29,13 +29,14 @@ struct job_facts {
 	bool completed;	     /* completed_by is set */
 	bool other_in_doubt; /* an attempt besides the one that moves is in doubt */
 	bool may_retry;	     /* the event leaves a retry open, and tries and time are left */
+	bool sent_since; /* the same request has gone out again, and this word isn't its answer */
 };
 
 enum verdict {
 	MOVE_MADE,     /* the attempt moves, and the job as told */
 	MOVE_REPEATED, /* it is as it was asked to be; nothing moves */
 	MOVE_LATE,     /* the attempt has ended; nothing moves; a late result is a race */
-	MOVE_REFUSED,  /* `starting` and not the mover's, or no such move */
+	MOVE_REFUSED,  /* `starting` and not the mover's, or sent again since; nothing moves */
 	VERDICT__MAX
 };
 
@@ -50,6 +51,18 @@ struct move {
 
 /* True while the attempt holds its job. */
 bool moves_holds(const struct job_facts *job, uint64_t version_read);
+
+/* What an attempt's row says of its sendings, and what a word knows of them. A word that isn't the
+ * answer to one sending is of the attempt as a whole: it waits while a sending is under way. An
+ * answer counts for the last sending only: what an earlier one was told says nothing about the work
+ * that a later one may have done. */
+struct sendings {
+	uint32_t resent;   /* how often the same request has gone out again */
+	bool under_way;	   /* the last of these is, under a lease that runs */
+	bool of_one;	   /* the word is the answer to one sending ... */
+	uint32_t answered; /* ... to this one; 0 is the first */
+};
+bool moves_sent_since(const struct sendings *sendings);
 
 struct move moves_decide(const struct job_facts *job, enum attempt_state from,
 			 uint64_t version_read, enum attempt_event event, enum mover by);

@@ -134,6 +134,7 @@ struct errand_list errands_of_asks(struct ask_list *asks)
 			.number = ask->number,
 			.generation = ask->generation,
 			.tries = ask->tries,
+			.sending = ask->sending,
 			.provider = ask->provider,
 			.def = &ask->def,
 			.input = &ask->terms.input,
@@ -180,6 +181,8 @@ static struct word word_about(const struct errand *errand, enum attempt_event ev
 		.job_id = errand->job_id,
 		.event = event,
 		.by = BY_POLLER,
+		.of_sending = errand->kind == ERRAND_SEND || errand->kind == ERRAND_RESEND,
+		.sending = errand->sending,
 		.retry_after_ms = -1,
 		.ask_after_ms = -1,
 	};

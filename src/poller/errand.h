@@ -48,7 +48,8 @@ struct errand {
 	struct id attempt_id;
 	uint32_t number;
 	uint32_t generation;
-	uint32_t tries; /* for the back-off: attempts here, or questions asked */
+	uint32_t tries;	  /* for the back-off: attempts here, or questions asked */
+	uint32_t sending; /* ERRAND_SEND: 0; ERRAND_RESEND: which time it goes out again */
 	const char *provider;
 	const struct provider_def *def;
 	struct blob *input;

@@ -72,6 +72,8 @@ struct due {
 	uint64_t version_read;
 	bool same_row; /* the provider's row is the one the request was built from */
 	bool has_row;
+	int64_t reaped_us; /* since it started, where its poller was lost; else -1 */
+	int64_t wait_us;   /* its turn comes later; 0: now */
 };
 
 /* The work may be asked for again only while this attempt holds the job: after a cancel, a release
@@ -103,6 +105,17 @@ static enum ask_kind kind_of(const struct ask *ask, const struct due *due,
 	if (ask->def.has_status && can_name(ask, ask->def.status_url))
 		return ASK_STATUS;
 	return may_resend(ask, due, job) ? ASK_RESEND : ASK_KIND__MAX;
+}
+
+/* The first sender was lost, and its request may still be on its way: while that lasts, there is no
+ * need for a second one beside it. */
+static int64_t first_sending_us(const struct ask *ask, const struct due *due)
+{
+	int64_t most_us = ((int64_t)ask->def.timeout_ms + ASK_HOLD_BESIDE_MS) * 1000;
+
+	if (ask->kind != ASK_RESEND || due->reaped_us < 0 || due->reaped_us >= most_us)
+		return 0;
+	return most_us - due->reaped_us;
 }
 
 static int64_t budget_of(const struct ask *ask, const struct locked_job *job)
@@ -141,6 +154,8 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	bool ok = col_blob(st, &ask->reference);
 
 	ask->asked = (uint32_t)col_u64(st) + 1;
+	ask->sending = (uint32_t)col_u64(st) + 1;
+	due->reaped_us = col_i64(st, -1);
 	col_name(st, ask->traceparent, sizeof ask->traceparent);
 	due->same_row = col_u64(st) == built_from;
 	ok = ok && col_blob(st, &definition);
@@ -153,6 +168,7 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	if (rc != RC_OK && rc != RC_INVALID)
 		return rc;
 	ask->kind = kind_of(ask, due, job);
+	due->wait_us = first_sending_us(ask, due);
 	ask->tries = ask->kind == ASK_CANCEL ? due->cancel_due : ask->asked;
 	ask->budget_ms = budget_of(ask, job);
 	return RC_OK;
@@ -204,6 +220,7 @@ static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel
 	const struct ask *ask = &asking->ask;
 	struct stmt *st = db_stmt(db, SQL_ASK_BEGIN);
 
+	bind_u64(st, ask->kind == ASK_RESEND);
 	bind_u64(st, cancel_due);
 	if (ask->kind == ASK_RESEND)
 		bind_id(st, asking->poller_id);
@@ -214,6 +231,15 @@ static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel
 	enum rc rc = stmt_run(st);
 
 	return rc == RC_OK && stmt_changed(st) != 1 ? RC_NOT_FOUND : rc;
+}
+
+static enum rc later(struct db *db, const struct turn *turn, int64_t us)
+{
+	struct stmt *st = db_stmt(db, SQL_ASK_PUT_OFF);
+
+	bind_u64(st, (uint64_t)us);
+	bind_id(st, &turn->attempt_id);
+	return stmt_run(st);
 }
 
 /* RC_NOT_FOUND: it isn't due any more, or somebody is at it. */
@@ -256,6 +282,10 @@ static enum rc take_one(struct db *db, void *arg)
 		return rc;
 	if (ask->kind == ASK_KIND__MAX)
 		return stop(db, ask);
+	if (due.wait_us > 0) {
+		ask->kind = ASK_KIND__MAX;
+		return later(db, &asking->turn, due.wait_us);
+	}
 	if (ask->kind == ASK_RESEND)
 		rc = hold_lease(db, asking);
 	return rc == RC_OK ? begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0)
@@ -266,13 +296,10 @@ static enum rc take_one(struct db *db, void *arg)
 static enum rc put_off(struct db *db, const struct turn *turn)
 {
 	char attempt[ID_TEXT_LEN + 1];
-	struct stmt *st = db_stmt(db, SQL_ASK_PUT_OFF);
 
 	log_error("ask", "attempt=%s: it can't be asked about now; put off by %d s",
 		  id_format(&turn->attempt_id, attempt), PUT_OFF_MS / 1000);
-	bind_u64(st, PUT_OFF_MS * UINT64_C(1000));
-	bind_id(st, &turn->attempt_id);
-	return stmt_run(st);
+	return later(db, turn, PUT_OFF_MS * INT64_C(1000));
 }
 
 static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *asks)

@@ -33,9 +33,10 @@ struct ask {
 	struct id attempt_id;
 	uint32_t number;
 	uint32_t generation;
-	uint32_t asked; /* this one included; an answer is noted only while it is the last */
-	uint32_t tries; /* of this kind, this one included; for the back-off */
-	bool in_play;	/* the attempt may still win */
+	uint32_t asked;	  /* this one included; an answer is noted only while it is the last */
+	uint32_t tries;	  /* of this kind, this one included; for the back-off */
+	uint32_t sending; /* ASK_RESEND: which time the request goes out again, from 1 */
+	bool in_play;	  /* the attempt may still win */
 	char provider[NAME_MAX_LEN + 1];
 	struct provider_def def;
 	struct blob reference;	/* the provider's own name for the work */

@@ -31,6 +31,7 @@ enum rc settle_read_attempt(struct db *db, const struct word *word, struct facin
 	facing_out->other_in_doubt = col_u64(st) != 0;
 	facing_out->leased = col_u64(st) != 0;
 	facing_out->tries_here = (uint32_t)col_u64(st);
+	facing_out->resent = (uint32_t)col_u64(st);
 	stmt_done(st);
 	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
 }
@@ -216,6 +217,12 @@ static enum rc attempt_end(struct db *db, const struct word *word, enum sql id)
 			bind_null(st);
 	}
 	bind_id(st, &word->attempt_id);
+	for (int i = 0; id == SQL_ATTEMPT_FAIL && i < 3; i++) {
+		if (word->of_sending)
+			bind_u64(st, word->sending);
+		else
+			bind_null(st);
+	}
 	return run_guarded(st);
 }
 
@@ -314,6 +321,19 @@ static enum rc attempt_spoken(struct db *db, const struct word *word)
 	return stmt_run(st);
 }
 
+/* Its request has gone out again, and what this word rests on doesn't count for that. */
+static bool sent_since(const struct word *word, const struct facing *facing)
+{
+	const struct sendings sendings = {
+		.resent = facing->resent,
+		.under_way = facing->state == ATTEMPT_UNKNOWN && facing->leased,
+		.of_one = word->of_sending && word->event == ON_FAILURE,
+		.answered = word->sending,
+	};
+
+	return moves_sent_since(&sendings);
+}
+
 enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
 		      const struct facing *facing, struct settling *out)
 {
@@ -326,6 +346,7 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 		.completed = job->has_completed_by,
 		.other_in_doubt = facing->other_in_doubt,
 		.may_retry = plan.may_retry,
+		.sent_since = sent_since(word, facing),
 	};
 	struct move move =
 		moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);

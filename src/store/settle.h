@@ -43,8 +43,11 @@ struct word {
 	int64_t delay_ms; /* ON_FAILURE, ON_CANCEL with a retry: back-off; see backoff.h */
 	int64_t retry_after_ms; /* ON_FAILURE: what the provider said, kept for its next attempt; -1
 				   none */
-	const char *reference;	/* ON_ACKNOWLEDGED: the provider's name for the work, or NULL */
-	uint32_t overdue_ms;	/* ON_ACKNOWLEDGED: unknown from then on */
+	bool of_sending;  /* the word is the answer to one sending of the request, or says that it
+			     never  went out: a failure then counts only for the last ... */
+	uint32_t sending; /* ... and this is which; 0 is the first */
+	const char *reference; /* ON_ACKNOWLEDGED: the provider's name for the work, or NULL */
+	uint32_t overdue_ms;   /* ON_ACKNOWLEDGED: unknown from then on */
 	int64_t ask_after_ms; /* ON_ACKNOWLEDGED, ON_TRACK_LOST: when to ask the provider; -1: as it
 				 was */
 };
@@ -54,7 +57,8 @@ enum settled {
 	SETTLED_REPEATED, /* said before */
 	SETTLED_LOST,	  /* a result that lost the swap; the race is logged */
 	SETTLED_LATE,	  /* the attempt had ended; a late result is logged as a race */
-	SETTLED_REFUSED,  /* `starting`, and another's */
+	SETTLED_REFUSED, /* `starting`, and another's; or its request has been sent again since, and
+			    may have done the work: the doubt stays */
 	SETTLED_NO_SUCH_ATTEMPT,
 	SETTLED__MAX
 };

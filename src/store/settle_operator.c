@@ -112,13 +112,6 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 	bool refused;
 	enum rc rc = settle_read_attempt(db, &hand->word, &facing);
 
-	/* It is being sent again: what would free the job for another attempt waits for the answer,
-	 * as it does the first time. */
-	if (rc == RC_OK && facing.state == ATTEMPT_UNKNOWN && facing.leased &&
-	    hand->word.event != ON_RESULT) {
-		hand->changed = CHANGED_IN_DOUBT;
-		return RC_OK;
-	}
 	if (rc == RC_OK && facing.state == ATTEMPT_STARTING && !facing.leased) {
 		rc = lose_lease(db, job, hand, &facing);
 		if (rc == RC_OK)

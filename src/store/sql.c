@@ -60,6 +60,11 @@
 	"NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1 AND "    \
 	"d.id <> ?)"
 
+/* The same request isn't on its way again, under a lease that runs. */
+#define NOT_SENT_AGAIN                                                                             \
+	"(state <> 'unknown' OR NOT EXISTS (SELECT 1 FROM pollers p WHERE p.id = claimed_by AND "  \
+	"p.lease_until > NOW(6)))"
+
 #define ATTEMPT_WRITE                                                                              \
 	"UPDATE attempts " BY_ID                                                                   \
 	"SET phase = COALESCE(?, phase), reason = ?, http_status = COALESCE(?, http_status), "     \
@@ -259,7 +264,8 @@ static const struct {
 	    "pollers p WHERE "
 	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n "
 	    "WHERE n.job_id = a.job_id "
-	    "AND n.provider = a.provider) FROM attempts a WHERE a.id = ? AND a.job_id = ?"),
+	    "AND n.provider = a.provider), a.resent FROM attempts a WHERE a.id = ? AND a.job_id = "
+	    "?"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
@@ -274,7 +280,8 @@ static const struct {
 			  "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ATTEMPT_FAIL,
 	    ATTEMPT_WRITE "state = 'failed' WHERE id = ? "
-			  "AND state IN ('starting','running','unknown','released')"),
+			  "AND state IN ('starting','running','unknown','released') AND IF(? > 0, "
+			  "resent = ?, resent = COALESCE(?, resent) AND " NOT_SENT_AGAIN ")"),
 	/* The end of hearing is not the end of the attempt: finished_at stays empty. */
 	ROW(SQL_ATTEMPT_LOSE_TRACK,
 	    "UPDATE attempts " BY_ID
@@ -286,12 +293,12 @@ static const struct {
 	ROW(SQL_ATTEMPT_RELEASE,
 	    "UPDATE attempts " BY_ID
 	    "SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "
-	    "AND state IN ('running','unknown')"),
+	    "AND state IN ('running','unknown') AND " NOT_SENT_AGAIN),
 	ROW(SQL_ATTEMPT_CANCEL,
 	    "UPDATE attempts " BY_ID "SET state = 'cancelled', note = COALESCE(?, note), "
 	    "finished_at = NOW(6), overdue_at = NULL, "
 	    "cancel_due = ?, next_ask_at = IF(?, NOW(6), NULL) WHERE id = ? "
-	    "AND state IN ('running','unknown','released')"),
+	    "AND state IN ('running','unknown','released') AND " NOT_SENT_AGAIN),
 	ROW(SQL_ATTEMPT_SPOKEN,
 	    "UPDATE attempts " BY_ID "SET settled_by = ?, settled_at = NOW(6) WHERE id = ?"),
 	ROW(SQL_ATTEMPT_LIST,
@@ -320,14 +327,16 @@ static const struct {
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_READ,
 	    "SELECT NOW(6), a.state, a.cancel_due, a.version_read, a.number, a.provider, "
-	    "a.provider_version, a.generation, a.reference, a.asked, j.traceparent, p.version, "
+	    "a.provider_version, a.generation, a.reference, a.asked, a.resent, "
+	    "IF(a.reason = 'poller_lost', TIMESTAMPDIFF(MICROSECOND, a.started_at, NOW(6)), NULL), "
+	    "j.traceparent, p.version, "
 	    "p.definition FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
 	    "providers p ON p.name = a.provider WHERE a.id = ? AND a.next_ask_at <= NOW(6)"),
 	ROW(SQL_JOB_TERMS, "SELECT contract, contract_version, input FROM jobs WHERE id = ?"),
 	ROW(SQL_ASK_BEGIN,
 	    "UPDATE attempts " BY_ID
-	    "SET asked = asked + 1, cancel_due = ?, claimed_by = ?, next_ask_at = NOW(6) + "
-	    "INTERVAL ? MICROSECOND WHERE id = ? AND next_ask_at <= NOW(6)"),
+	    "SET asked = asked + 1, resent = resent + ?, cancel_due = ?, claimed_by = ?, "
+	    "next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ? AND next_ask_at <= NOW(6)"),
 	ROW(SQL_ASK_STOP,
 	    "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, claimed_by = NULL "
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),

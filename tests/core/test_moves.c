@@ -93,10 +93,11 @@ struct every {
 
 static void with_each_flag(struct every *e, void (*check)(const struct every *))
 {
-	for (unsigned int bits = 0; bits < 16; bits++) {
+	for (unsigned int bits = 0; bits < 32; bits++) {
 		e->job.completed = bits & 1;
 		e->job.other_in_doubt = bits & 2;
 		e->job.may_retry = bits & 4;
+		e->job.sent_since = bits & 16;
 		e->version_read = bits & 8 ? SEVEN : SEVEN - 1;
 		e->job.version = SEVEN;
 		e->move = moves_decide(&e->job, e->from, e->version_read, e->event, e->by);
@@ -206,6 +207,42 @@ static void r9_the_version_goes_up_with_decisions_and_nothing_else(void **state)
 	with_every_case(check_r9);
 }
 
+static void check_sent_since(const struct every *e)
+{
+	if (e->job.sent_since && e->move.verdict == MOVE_MADE)
+		MUST(e->event != ON_FAILURE && e->event != ON_RELEASE && e->event != ON_CANCEL);
+}
+
+static void what_was_sent_again_since_is_freed_by_no_earlier_word(void **state)
+{
+	(void)state;
+	with_every_case(check_sent_since);
+}
+
+static void
+an_answer_counts_for_the_last_sending_and_a_word_beside_it_when_that_is_over(void **state)
+{
+	static const struct {
+		struct sendings sendings;
+		bool since;
+	} rows[] = {
+		{ { .of_one = true }, false },
+		{ { .of_one = true, .under_way = true },
+		  true }, /* by a program that doesn't count */
+		{ { .of_one = true, .resent = 1 }, true },
+		{ { .of_one = true, .answered = 1, .resent = 1, .under_way = true }, false },
+		{ { .of_one = true, .answered = 1, .resent = 1 }, false },
+		{ { .of_one = true, .answered = 1, .resent = 2 }, true },
+		{ { .resent = 2 }, false },
+		{ { .resent = 2, .under_way = true }, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (moves_sent_since(&rows[i].sendings) != rows[i].since)
+			fail_msg("row %zu", i);
+}
+
 static void check_starting(const struct every *e)
 {
 	if (e->from == ATTEMPT_STARTING && e->by == BY_OPERATOR && e->event != ON_RESULT)
@@ -300,6 +337,9 @@ int main(void)
 		cmocka_unit_test(r7_nothing_queues_a_job_while_an_attempt_is_in_doubt),
 		cmocka_unit_test(r6_losing_track_is_never_a_failure),
 		cmocka_unit_test(r9_the_version_goes_up_with_decisions_and_nothing_else),
+		cmocka_unit_test(what_was_sent_again_since_is_freed_by_no_earlier_word),
+		cmocka_unit_test(
+			an_answer_counts_for_the_last_sending_and_a_word_beside_it_when_that_is_over),
 		cmocka_unit_test(an_operator_may_only_bring_a_result_to_a_starting_attempt),
 		cmocka_unit_test(an_ended_attempt_never_moves_and_only_a_late_result_is_a_race),
 		cmocka_unit_test(released_twice_queues_nothing_again),

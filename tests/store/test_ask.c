@@ -133,6 +133,122 @@ static void while_it_is_sent_again_nobody_frees_the_job_for_another(void **state
 	job_is(&job, "queued", 0);
 }
 
+/* Claimed by a poller whose lease ran out some time ago, and reaped. */
+static struct id reaped(struct id *job_out)
+{
+	struct id dead = poller_new(), attempt;
+	char claimed[128];
+	size_t count;
+
+	snprintf(claimed, sizeof claimed, "claimed_by = %s, started_at = NOW(6) - INTERVAL 1 HOUR",
+		 x(&dead));
+	*job_out = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
+	attempt = attempt_new(
+		(struct an_attempt){ .job = job_out, .state = ATTEMPT_STARTING, .more = claimed });
+	raw_run(here.raw,
+		"UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND WHERE id = %s",
+		x(&dead));
+	assert_int_equal(claim_reap(here.db, &count), RC_OK);
+	assert_int_equal(count, 1);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	return attempt;
+}
+
+static struct word answer_of(const struct id *attempt, enum reason reason, uint32_t sending)
+{
+	struct word word = word_of(attempt, ON_FAILURE);
+
+	word.reason = reason;
+	word.of_sending = true;
+	word.sending = sending;
+	return word;
+}
+
+static void a_failure_of_the_first_sender_settles_nothing_that_was_sent_again_since(void **state)
+{
+	static const enum reason reasons[] = { REASON_NEVER_SENT, REASON_RETRY_LATER,
+					       REASON_REFUSED, REASON_CONTRACT_VIOLATION };
+
+	for (size_t i = 0; i < ROWS(reasons); i++) {
+		struct id job, attempt;
+		struct ask ask;
+
+		testdb_empty(state);
+		provider_is(KEYS);
+		attempt = reaped(&job);
+		assert_int_equal(taken(&ask), ASK_RESEND);
+		assert_int_equal(ask.sending, 1);
+		assert_int_equal(say(answer_of(&attempt, reasons[i], 0)), SETTLED_REFUSED);
+		note(&ask, "no answer", 60000); /* and not when that is over */
+		assert_int_equal(say(answer_of(&attempt, reasons[i], 0)), SETTLED_REFUSED);
+		attempt_is(&attempt, "unknown");
+		job_is(&job, "unknown", 0);
+		assert_int_equal(say(result_of(&attempt, "1")), SETTLED_MADE);
+	}
+}
+
+static void a_failure_of_the_first_sender_counts_while_nothing_was_sent_again(void **state)
+{
+	struct id job, attempt;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = reaped(&job);
+	assert_int_equal(say(answer_of(&attempt, REASON_REFUSED, 0)), SETTLED_MADE);
+	job_is(&job, "queued", 0);
+}
+
+static void of_two_sendings_again_only_the_last_ones_failure_counts(void **state)
+{
+	struct id job, attempt;
+	struct ask first, second;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = reaped(&job);
+	assert_int_equal(taken(&first), ASK_RESEND);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	assert_int_equal(taken(&second), ASK_RESEND);
+	assert_int_equal(say(answer_of(&attempt, REASON_CONTRACT_VIOLATION, first.sending)),
+			 SETTLED_REFUSED);
+	attempt_is(&attempt, "unknown");
+	assert_int_equal(say(answer_of(&attempt, REASON_CONTRACT_VIOLATION, second.sending)),
+			 SETTLED_MADE);
+	attempt_is(&attempt, "failed");
+}
+
+static void a_callbacks_failure_waits_while_the_request_is_being_sent_again(void **state)
+{
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = reaped(&job);
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	assert_int_equal(say(word_of(&attempt, ON_FAILURE)), SETTLED_REFUSED);
+	note(&ask, "no answer", 60000);
+	assert_int_equal(say(word_of(&attempt, ON_FAILURE)), SETTLED_MADE);
+}
+
+static void what_a_lost_poller_sent_is_not_sent_again_while_that_may_be_on_its_way(void **state)
+{
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	attempt = reaped(&job);
+	raw_run(here.raw, "UPDATE attempts SET started_at = NOW(6)");
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT asked = 0 AND resent = 0 AND next_ask_at > NOW(6) + "
+				    "INTERVAL 20 SECOND FROM attempts WHERE id = %s",
+				    x(&attempt)),
+			 1);
+	raw_run(here.raw, "UPDATE attempts SET started_at = NOW(6) - INTERVAL 40 SECOND, " DUE);
+	assert_int_equal(taken(&ask), ASK_RESEND);
+}
+
 static void a_resend_of_a_dead_poller_can_be_cleared(void **state)
 {
 	struct id job, attempt;
@@ -321,6 +437,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_same_request_goes_out_again_only_while_its_attempt_holds_the_job),
 		TEST(while_it_is_sent_again_nobody_frees_the_job_for_another),
+		TEST(a_failure_of_the_first_sender_settles_nothing_that_was_sent_again_since),
+		TEST(a_failure_of_the_first_sender_counts_while_nothing_was_sent_again),
+		TEST(of_two_sendings_again_only_the_last_ones_failure_counts),
+		TEST(a_callbacks_failure_waits_while_the_request_is_being_sent_again),
+		TEST(what_a_lost_poller_sent_is_not_sent_again_while_that_may_be_on_its_way),
 		TEST(a_resend_of_a_dead_poller_can_be_cleared),
 		TEST(without_a_lease_nothing_is_sent_again),
 		TEST(what_is_locked_or_broken_holds_up_no_other),

@@ -6,6 +6,16 @@
 
 #include "core/moves.h"
 
+/* Whether the attempt's request went out again, and which of its sendings the word answers. */
+enum again {
+	NEVER,
+	HEARD,	   /* it did, and that is over; a word about the attempt */
+	EARLIER,   /* it did; the answer to the first sending */
+	UNDER_WAY, /* a word about the attempt */
+	ITS_ANSWER,
+	AGAIN__MAX
+};
+
 /* One row of the big table. */
 struct one {
 	enum attempt_state attempt;
@@ -13,9 +23,12 @@ struct one {
 	bool stale; /* the job's version went on since the attempt read it */
 	bool other; /* another attempt is in doubt */
 	bool tries; /* tries are left */
+	enum again again;
 	enum attempt_event event;
 	enum mover by;
 };
+
+static struct id lessee; /* a poller whose lease runs */
 
 struct pair {
 	struct id job, attempt;
@@ -38,7 +51,8 @@ static const char *name_of(const struct one *one)
 
 static bool possible(const struct one *one)
 {
-	return !(one->other && attempt_in_doubt(one->attempt)); /* the database refuses two */
+	return !(one->other && attempt_in_doubt(one->attempt)) && /* the database refuses two */
+	       (one->again < UNDER_WAY || one->attempt == ATTEMPT_UNKNOWN);
 }
 
 static struct pair put(const struct one *one)
@@ -52,6 +66,9 @@ static struct pair put(const struct one *one)
 					   .more = "revision = 7" });
 	pair.attempt = attempt_new(
 		(struct an_attempt){ .job = &pair.job, .state = one->attempt, .version_read = 5 });
+	if (one->again != NEVER)
+		raw_run(here.raw, "UPDATE attempts SET resent = 1, claimed_by = %s WHERE id = %s",
+			one->again >= UNDER_WAY ? x(&lessee) : "NULL", x(&pair.attempt));
 	attempt_new((struct an_attempt){ .job = &pair.job,
 					 .number = 2,
 					 .version_read = 5,
@@ -64,13 +81,21 @@ static struct pair put(const struct one *one)
 	return pair;
 }
 
+static bool sent_since(const struct one *one)
+{
+	if (one->event == ON_FAILURE)
+		return one->again == EARLIER || one->again == UNDER_WAY;
+	return one->again >= UNDER_WAY;
+}
+
 static struct move decide(const struct one *one, const struct pair *pair)
 {
 	struct job_facts facts = { .state = one->job,
 				   .version = pair->version,
 				   .completed = one->job == JOB_SUCCEEDED,
 				   .other_in_doubt = one->other,
-				   .may_retry = one->tries };
+				   .may_retry = one->tries,
+				   .sent_since = sent_since(one) };
 
 	return moves_decide(&facts, one->attempt, 5, one->event, one->by);
 }
@@ -129,6 +154,8 @@ static void try_one(const struct one *one)
 	char want[256];
 
 	word.by = one->by;
+	word.of_sending = one->again == EARLIER || one->again == ITS_ANSWER;
+	word.sending = one->again == ITS_ANSWER;
 	if (settle_words(here.db, &word, 1, &verdict) != RC_OK)
 		fail_msg("%s: not settled: the table and the statement differ", name_of(one));
 	if (verdict != verdict_of(&move))
@@ -145,6 +172,7 @@ static void try_one(const struct one *one)
 static bool one_of(unsigned int i, struct one *one_out)
 {
 	one_out->by = (enum mover)(i % MOVER__MAX), i /= MOVER__MAX;
+	one_out->again = (enum again)(i % AGAIN__MAX), i /= AGAIN__MAX;
 	one_out->event = (enum attempt_event)(i % ATTEMPT_EVENT__MAX), i /= ATTEMPT_EVENT__MAX;
 	one_out->tries = i % 2, i /= 2;
 	one_out->other = i % 2, i /= 2;
@@ -160,13 +188,15 @@ static void every_word_does_what_the_table_says_and_nothing_else(void **state)
 	struct one one;
 
 	(void)state;
+	lessee = poller_new();
 	for (unsigned int i = 0; one_of(i, &one); i++) {
 		if (!possible(&one))
 			continue;
 		try_one(&one);
 		tried++;
 	}
-	assert_int_equal(tried, 5 * 6 * 2 * 2 * 2 * 6 * 2 + 3 * 6 * 2 * 1 * 2 * 6 * 2);
+	assert_int_equal(tried, 3 * (5 * 6 * 2 * 2 * 2 * 6 * 2 + 3 * 6 * 2 * 1 * 2 * 6 * 2) +
+					2 * (6 * 2 * 1 * 2 * 6 * 2));
 }
 
 /* The statements alone, each in a transaction that is rolled back. */
@@ -177,7 +207,7 @@ static uint64_t run_alone(struct stmt *st)
 	return stmt_changed(st);
 }
 
-static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt)
+static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt, int sending)
 {
 	struct stmt *st;
 
@@ -188,6 +218,12 @@ static uint64_t run_attempt(enum sql id, int nulls, const struct id *attempt)
 	for (int i = 0; id == SQL_ATTEMPT_CANCEL && i < 2; i++)
 		bind_u64(st, 1);
 	bind_id(st, attempt);
+	for (int i = 0; id == SQL_ATTEMPT_FAIL && i < 3; i++) {
+		if (sending < 0)
+			bind_null(st);
+		else
+			bind_u64(st, (uint64_t)sending);
+	}
 	uint64_t changed = run_alone(st);
 
 	db_rollback(here.db);
@@ -221,10 +257,49 @@ static void a_guard_of_an_attempt_lets_pass_what_the_table_does(void **state)
 		for (size_t i = 0; i < ROWS(rows); i++) {
 			uint64_t want = moves_attempt_from(rows[i].event) >> from & 1;
 
-			if (run_attempt(rows[i].id, rows[i].nulls, &attempt) != want)
+			if (run_attempt(rows[i].id, rows[i].nulls, &attempt, -1) != want)
 				fail_msg("%s from %s", rows[i].name,
 					 attempt_state_name((enum attempt_state)from));
 		}
+	}
+}
+
+static void a_guard_of_an_attempt_knows_what_was_sent_again(void **state)
+{
+	static const struct {
+		enum sql id;
+		int nulls;
+		int sending; /* -1: a word about the attempt */
+		const char *resent;
+		bool leased;
+		uint64_t passes;
+	} rows[] = {
+		{ SQL_ATTEMPT_FAIL, 7, 0, "0", false, 1 },
+		{ SQL_ATTEMPT_FAIL, 7, 0, "0", true, 0 },
+		{ SQL_ATTEMPT_FAIL, 7, 0, "1", false, 0 },
+		{ SQL_ATTEMPT_FAIL, 7, 1, "1", false, 1 },
+		{ SQL_ATTEMPT_FAIL, 7, 1, "1", true, 1 },
+		{ SQL_ATTEMPT_FAIL, 7, 1, "2", true, 0 },
+		{ SQL_ATTEMPT_FAIL, 7, -1, "2", false, 1 },
+		{ SQL_ATTEMPT_FAIL, 7, -1, "2", true, 0 },
+		{ SQL_ATTEMPT_RELEASE, 1, -1, "1", false, 1 },
+		{ SQL_ATTEMPT_RELEASE, 1, -1, "1", true, 0 },
+		{ SQL_ATTEMPT_CANCEL, 1, -1, "1", false, 1 },
+		{ SQL_ATTEMPT_CANCEL, 1, -1, "1", true, 0 },
+		{ SQL_ATTEMPT_SUCCEED, 7, -1, "1", true, 1 },
+	};
+	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN });
+	struct id attempt =
+		attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
+
+	(void)state;
+	lessee = poller_new();
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		raw_run(here.raw, "UPDATE attempts SET resent = %s, claimed_by = %s",
+			rows[i].resent, rows[i].leased ? x(&lessee) : "NULL");
+		if (run_attempt(rows[i].id, rows[i].nulls, &attempt, rows[i].sending) !=
+		    rows[i].passes)
+			fail_msg("row %zu", i);
 	}
 }
 
@@ -286,7 +361,8 @@ static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; one_of(i, &one); i++) {
-		if (one.by != BY_POLLER || one.event != ON_RESULT || one.tries || !possible(&one))
+		if (one.by != BY_POLLER || one.again != NEVER || one.event != ON_RESULT ||
+		    one.tries || !possible(&one))
 			continue;
 		struct pair pair = put(&one);
 
@@ -379,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_word_does_what_the_table_says_and_nothing_else),
 		TEST(a_guard_of_an_attempt_lets_pass_what_the_table_does),
+		TEST(a_guard_of_an_attempt_knows_what_was_sent_again),
 		TEST(a_guard_of_a_job_lets_pass_what_the_table_does),
 		TEST(the_swap_wants_the_attempt_of_this_job_and_an_empty_slot),
 		TEST(the_guards_of_cancel_and_request_follow_the_table),
