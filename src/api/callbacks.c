@@ -35,6 +35,7 @@ static void answer_verdict(struct reply *reply, enum settled verdict)
 	case SETTLED_LOST: answer_accepted(reply, "the job was settled otherwise"); return;
 	case SETTLED_REFUSED: answer_unavailable(reply); return; /* being sent again: call again */
 	case SETTLED_REPEATED:
+	case SETTLED_NOTED:
 	case SETTLED_LATE: answer_accepted(reply, "the attempt had ended"); return;
 	case SETTLED_NO_SUCH_ATTEMPT:
 	case SETTLED__MAX: break;

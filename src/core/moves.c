@@ -9,16 +9,28 @@ static const struct attempt_rule {
 	unsigned int from;
 	unsigned int operator_from;
 	enum attempt_state to;
-	bool hears_all; /* not while an answer to the same request, sent again, may come */
+	unsigned int noted_from; /* it is too late to move it, but not to be told the reference */
+	bool hears_all;		 /* not while an answer to the same request, sent again, may come */
 } attempt_rules[ATTEMPT_EVENT__MAX] = {
-	[ON_ACKNOWLEDGED] = { S(STARTING), 0, ATTEMPT_RUNNING, false },
-	[ON_RESULT] = { IN_PLAY, IN_PLAY, ATTEMPT_SUCCEEDED,
-			false }, /* or discarded, where it doesn't hold its job */
-	[ON_FAILURE] = { IN_PLAY, S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_FAILED, true },
-	[ON_TRACK_LOST] = { S(STARTING) | S(RUNNING), 0, ATTEMPT_UNKNOWN, false },
-	[ON_RELEASE] = { S(RUNNING) | S(UNKNOWN), S(RUNNING) | S(UNKNOWN), ATTEMPT_RELEASED, true },
-	[ON_CANCEL] = { S(RUNNING) | S(UNKNOWN) | S(RELEASED),
-			S(RUNNING) | S(UNKNOWN) | S(RELEASED), ATTEMPT_CANCELLED, true },
+	[ON_ACKNOWLEDGED] = { .from = S(STARTING),
+			      .to = ATTEMPT_RUNNING,
+			      .noted_from = S(UNKNOWN) | S(RELEASED) },
+	[ON_RESULT] = { .from = IN_PLAY,
+			.operator_from = IN_PLAY,
+			.to = ATTEMPT_SUCCEEDED }, /* or discarded, where it doesn't hold its job */
+	[ON_FAILURE] = { .from = IN_PLAY,
+			 .operator_from = S(RUNNING) | S(UNKNOWN) | S(RELEASED),
+			 .to = ATTEMPT_FAILED,
+			 .hears_all = true },
+	[ON_TRACK_LOST] = { .from = S(STARTING) | S(RUNNING), .to = ATTEMPT_UNKNOWN },
+	[ON_RELEASE] = { .from = S(RUNNING) | S(UNKNOWN),
+			 .operator_from = S(RUNNING) | S(UNKNOWN),
+			 .to = ATTEMPT_RELEASED,
+			 .hears_all = true },
+	[ON_CANCEL] = { .from = S(RUNNING) | S(UNKNOWN) | S(RELEASED),
+			.operator_from = S(RUNNING) | S(UNKNOWN) | S(RELEASED),
+			.to = ATTEMPT_CANCELLED,
+			.hears_all = true },
 };
 
 /* The job's side, for an attempt that holds it. `quiet_only`: the job moves only where no other
@@ -93,6 +105,8 @@ struct move moves_decide(const struct job_facts *job, enum attempt_state from,
 
 	if (!attempt_in_play(from) || (event == ON_RELEASE && from == ATTEMPT_RELEASED))
 		return ended(from, event);
+	if (rule->noted_from & bit && by == BY_POLLER)
+		return (struct move){ .verdict = MOVE_NOTED, .attempt_to = from };
 	if (!((by == BY_OPERATOR ? rule->operator_from : rule->from) & bit))
 		return (struct move){ .verdict =
 					      from == ATTEMPT_STARTING ? MOVE_REFUSED : MOVE_LATE,

@@ -34,6 +34,7 @@ struct job_facts {
 
 enum verdict {
 	MOVE_MADE,     /* the attempt moves, and the job as told */
+	MOVE_NOTED,    /* nothing moves; what the word brings for later questions is kept */
 	MOVE_REPEATED, /* it is as it was asked to be; nothing moves */
 	MOVE_LATE,     /* the attempt has ended; nothing moves; a late result is a race */
 	MOVE_REFUSED,  /* `starting` and not the mover's, or sent again since; nothing moves */

@@ -12,9 +12,13 @@
 static void log_settled(const struct errand *errand, enum settled verdict)
 {
 	static const char *const verdicts[SETTLED__MAX] = {
-		[SETTLED_MADE] = "settled",    [SETTLED_REPEATED] = "repeated",
-		[SETTLED_LOST] = "discarded",  [SETTLED_LATE] = "late",
-		[SETTLED_REFUSED] = "refused", [SETTLED_NO_SUCH_ATTEMPT] = "purged",
+		[SETTLED_MADE] = "settled",
+		[SETTLED_REPEATED] = "repeated",
+		[SETTLED_NOTED] = "noted",
+		[SETTLED_LOST] = "discarded",
+		[SETTLED_LATE] = "late",
+		[SETTLED_REFUSED] = "refused",
+		[SETTLED_NO_SUCH_ATTEMPT] = "purged",
 	};
 	static const char *const events[ATTEMPT_EVENT__MAX] = {
 		[ON_ACKNOWLEDGED] = "running", [ON_RESULT] = "result",	  [ON_FAILURE] = "failed",

@@ -69,6 +69,7 @@ static enum rc cancel_locked(struct db *db, const struct locked_job *locked, str
 			rc = outbox_add(db, &locked->id);
 		return rc == RC_OK ? answer(db, &locked->id, change, CHANGED_DONE) : rc;
 	case MOVE_REPEATED: return answer(db, &locked->id, change, CHANGED_DONE);
+	case MOVE_NOTED:
 	case MOVE_LATE:
 	case MOVE_REFUSED:
 	case VERDICT__MAX: break;

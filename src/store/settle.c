@@ -271,6 +271,20 @@ static enum rc attempt_acknowledge(struct db *db, const struct word *word)
 	return run_guarded(st);
 }
 
+/* It was acknowledged, and its poller had been given up meanwhile: what the provider calls the work
+ * may be all that is needed to ask what became of it. */
+static enum rc attempt_note(struct db *db, const struct word *word)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPT_NOTE);
+
+	bind_str(st, word->reference);
+	bind_ms(st, word->ask_after_ms);
+	bind_id(st, &word->attempt_id);
+	enum rc rc = run_guarded(st);
+
+	return rc == RC_OK ? job_touch(db, word) : rc;
+}
+
 static enum rc attempt_lose_track(struct db *db, const struct word *word)
 {
 	struct stmt *st = db_stmt(db, SQL_ATTEMPT_LOSE_TRACK);
@@ -303,6 +317,7 @@ static enum settled verdict_of(const struct move *move, enum attempt_event event
 	case MOVE_MADE:
 		return event == ON_RESULT && move->attempt_to == ATTEMPT_DISCARDED ? SETTLED_LOST
 										   : SETTLED_MADE;
+	case MOVE_NOTED: return SETTLED_NOTED;
 	case MOVE_REPEATED: return SETTLED_REPEATED;
 	case MOVE_LATE: return SETTLED_LATE;
 	case MOVE_REFUSED: return SETTLED_REFUSED;
@@ -362,6 +377,8 @@ enum rc settle_locked(struct db *db, const struct locked_job *job, const struct 
 	out->raced = added == RACE_ADDED;
 	if (rc == RC_OK && move.why == RACE_CONTRADICTION && added == RACE_NONE_OWN)
 		out->verdict = SETTLED_REPEATED;
+	if (rc == RC_OK && move.verdict == MOVE_NOTED)
+		return attempt_note(db, word);
 	if (rc != RC_OK || move.verdict != MOVE_MADE)
 		return rc;
 	rc = move_job(db, word, facing, &plan, &move);

@@ -54,6 +54,7 @@ struct word {
 
 enum settled {
 	SETTLED_MADE,	  /* the word moved the attempt; for a result: it won */
+	SETTLED_NOTED,	  /* it moves nothing; the reference it brought is kept */
 	SETTLED_REPEATED, /* said before */
 	SETTLED_LOST,	  /* a result that lost the swap; the race is logged */
 	SETTLED_LATE,	  /* the attempt had ended; a late result is logged as a race */

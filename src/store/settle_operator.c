@@ -81,6 +81,7 @@ static enum changed changed_by(enum settled verdict, enum attempt_event event)
 	case SETTLED_MADE: return CHANGED_DONE;
 	case SETTLED_REPEATED: return event == ON_RELEASE ? CHANGED_DONE : CHANGED_ATTEMPT_SETTLED;
 	case SETTLED_LOST: return CHANGED_ATTEMPT_LOST;
+	case SETTLED_NOTED:
 	case SETTLED_LATE: return CHANGED_ATTEMPT_SETTLED;
 	case SETTLED_REFUSED: return CHANGED_IN_DOUBT;
 	case SETTLED_NO_SUCH_ATTEMPT:

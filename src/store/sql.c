@@ -290,6 +290,11 @@ static const struct {
 	    "MICROSECOND, next_ask_at)), "
 	    "overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
+	/* A question that is due, or under way, keeps its time: nothing else asks meanwhile. */
+	ROW(SQL_ATTEMPT_NOTE,
+	    "UPDATE attempts " BY_ID "SET reference = COALESCE(reference, ?), next_ask_at = "
+	    "COALESCE(next_ask_at, NOW(6) + INTERVAL ? MICROSECOND) WHERE id = ? "
+	    "AND state IN ('unknown','released')"),
 	ROW(SQL_ATTEMPT_RELEASE,
 	    "UPDATE attempts " BY_ID
 	    "SET state = 'released', note = COALESCE(?, note), overdue_at = NULL WHERE id = ? "

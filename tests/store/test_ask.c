@@ -399,6 +399,54 @@ static void what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once(void **
 	}
 }
 
+#define ACCEPTED                                                                                   \
+	"{\"url\":\"http://localhost/\",\"accepted\":{\"reference\":\"/id\"},\"status\":{"         \
+	"\"url\":\"http://localhost/{{reference}}\",\"state\":\"/s\",\"map\":{\"d\":"              \
+	"\"succeeded\"},\"result\":\"/r\"}}"
+
+static struct word acknowledged(const struct id *attempt)
+{
+	struct word word = word_of(attempt, ON_ACKNOWLEDGED);
+
+	word.of_sending = true;
+	word.reference = "ref-1";
+	word.overdue_ms = 3600000;
+	word.ask_after_ms = 0;
+	return word;
+}
+
+static void work_acknowledged_after_its_poller_was_lost_can_be_asked_about(void **state)
+{
+	struct id job, attempt;
+	struct ask ask;
+
+	(void)state;
+	provider_is(ACCEPTED);
+	attempt = reaped(&job);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX); /* by which name? */
+	assert_int_equal(raw_number("SELECT next_ask_at IS NULL FROM attempts"), 1);
+	assert_int_equal(say(acknowledged(&attempt)), SETTLED_NOTED);
+	attempt_is(&attempt, "unknown");
+	job_is(&job, "unknown", 0);
+	assert_string_equal(raw_text("SELECT reference FROM attempts"), "ref-1");
+	assert_int_equal(taken(&ask), ASK_STATUS);
+}
+
+static void a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are(void **state)
+{
+	struct id job, attempt;
+
+	(void)state;
+	provider_is(ACCEPTED);
+	attempt = in_doubt(&job);
+	raw_run(here.raw, "UPDATE attempts SET reference = 'ref-0', state = 'released', "
+			  "next_ask_at = NOW(6) + INTERVAL 1 HOUR");
+	assert_int_equal(say(acknowledged(&attempt)), SETTLED_NOTED);
+	assert_int_equal(raw_number("SELECT reference = 'ref-0' AND next_ask_at > NOW(6) + "
+				    "INTERVAL 50 MINUTE FROM attempts"),
+			 1);
+}
+
 static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void **state)
 {
 	struct id job;
@@ -450,6 +498,8 @@ int main(void)
 		TEST(a_cancel_that_comes_due_waits_for_no_other_answer),
 		TEST(a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_over),
 		TEST(what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once),
+		TEST(work_acknowledged_after_its_poller_was_lost_can_be_asked_about),
+		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
 	};

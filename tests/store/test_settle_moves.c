@@ -103,6 +103,7 @@ static struct move decide(const struct one *one, const struct pair *pair)
 static enum settled verdict_of(const struct move *move)
 {
 	static const enum settled verdicts[] = { [MOVE_MADE] = SETTLED_MADE,
+						 [MOVE_NOTED] = SETTLED_NOTED,
 						 [MOVE_REPEATED] = SETTLED_REPEATED,
 						 [MOVE_LATE] = SETTLED_LATE,
 						 [MOVE_REFUSED] = SETTLED_REFUSED };
@@ -118,7 +119,8 @@ static void expect(const struct one *one, const struct pair *pair, const struct 
 {
 	bool made = move->verdict == MOVE_MADE;
 	bool won = made && move->job_moves && move->job_to == JOB_SUCCEEDED;
-	bool seen = made && (move->job_moves || job_open(one->job));
+	bool seen = move->verdict == MOVE_NOTED ? job_open(one->job)
+						: made && (move->job_moves || job_open(one->job));
 	const char *result = won ? "\"late\"" : one->job == JOB_SUCCEEDED ? "\"first\"" : "none";
 
 	snprintf(line, size, "%s %s %llu %llu %s %s %s",
