@@ -125,7 +125,8 @@ static int64_t budget_of(const struct ask *ask, const struct locked_job *job)
 	return job->deadline_left_us / 1000;
 }
 
-/* RC_NOT_FOUND: it isn't due any more. */
+/* RC_NOT_FOUND: it isn't due any more. RC_INVALID: the row is a newer program's; another poller may
+ * be one. */
 static enum rc read_due(struct db *db, const struct locked_job *job, struct ask *ask,
 			struct due *due)
 {
@@ -161,11 +162,11 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	ok = ok && col_blob(st, &definition);
 	stmt_done(st);
 	rc = ok ? RC_OK : RC_FAULT;
-	if (ok && definition.bytes)
+	due->has_row = definition.bytes != NULL;
+	if (ok && due->has_row)
 		rc = definition_read(&definition, &ask->def);
-	due->has_row = rc == RC_OK && definition.bytes;
 	free(definition.bytes);
-	if (rc != RC_OK && rc != RC_INVALID)
+	if (rc != RC_OK)
 		return rc;
 	ask->kind = kind_of(ask, due, job);
 	due->wait_us = first_sending_us(ask, due);
@@ -175,7 +176,7 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 }
 
 /* Where the contract can't be read, nothing that the provider says can be judged: there is no
- * question then. */
+ * question then. RC_INVALID: not by this program; see read_due(). */
 static enum rc read_terms(struct db *db, struct ask *ask)
 {
 	enum rc rc;
@@ -185,6 +186,8 @@ static enum rc read_terms(struct db *db, struct ask *ask)
 	rc = terms_store_read(db, &ask->job_id, ask->provider, &ask->terms);
 	if (rc != RC_OK)
 		return rc;
+	if (ask->terms.has_contract && !ask->terms.contract)
+		return RC_INVALID;
 	if (!ask->terms.input.bytes || (ask->terms.has_contract && !ask->terms.route))
 		ask->kind = ASK_KIND__MAX;
 	return RC_OK;

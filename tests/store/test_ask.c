@@ -287,7 +287,12 @@ static void what_is_locked_or_broken_holds_up_no_other(void **state)
 	provider_is(KEYS);
 	for (size_t i = 0; i < 3; i++)
 		attempts[i] = in_doubt(&jobs[i]);
-	raw_run(here.raw, "UPDATE jobs SET input = NULL WHERE id = %s", x(&jobs[0]));
+	provider_new("newer", 64);
+	raw_run(here.raw, "UPDATE providers SET definition = "
+			  "'{\"url\":\"http://localhost/\",\"of_a_newer_program\":1}' WHERE name = "
+			  "'newer'");
+	raw_run(here.raw, "UPDATE attempts SET provider = 'newer', cancel_due = 1 WHERE id = %s",
+		x(&attempts[0]));
 	raw_run(here.raw, "BEGIN");
 	raw_run(here.raw, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&jobs[1]));
 	assert_int_equal(taken(&ask), ASK_RESEND);
@@ -297,9 +302,22 @@ static void what_is_locked_or_broken_holds_up_no_other(void **state)
 	assert_true(id_equal(&ask.attempt_id, &attempts[1]));
 	assert_int_equal(
 		raw_number("SELECT next_ask_at > NOW(6) + INTERVAL 30 SECOND AND asked = 0 "
-			   "FROM attempts WHERE id = %s",
+			   "AND cancel_due = 1 FROM attempts WHERE id = %s",
 			   x(&attempts[0])),
 		1);
+}
+
+static void a_contract_that_this_program_cannot_read_ends_no_questions(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(STATUS);
+	in_doubt(&job);
+	raw_run(here.raw, "UPDATE jobs SET contract = 'of-a-newer-program', contract_version = 1");
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT next_ask_at > NOW(6) FROM attempts"), 1);
 }
 
 static void a_question_is_one_pollers_until_its_hold_is_over(void **state)
@@ -493,6 +511,7 @@ int main(void)
 		TEST(a_resend_of_a_dead_poller_can_be_cleared),
 		TEST(without_a_lease_nothing_is_sent_again),
 		TEST(what_is_locked_or_broken_holds_up_no_other),
+		TEST(a_contract_that_this_program_cannot_read_ends_no_questions),
 		TEST(a_question_is_one_pollers_until_its_hold_is_over),
 		TEST(an_answer_to_an_earlier_question_is_not_noted),
 		TEST(a_cancel_that_comes_due_waits_for_no_other_answer),
