@@ -43,6 +43,16 @@ static void answer_verdict(struct reply *reply, enum settled verdict)
 	reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such attempt.");
 }
 
+/* By another row than the one that the request was built from it could only be misread. This
+ * process may be an older program's, so it is worth another call; the doubt stays. */
+static void answer_unread(const struct attempt *attempt, struct reply *reply)
+{
+	reply_name_job(reply, &attempt->job_id);
+	reply_problem(reply, PROBLEM_UNAVAILABLE,
+		      "The provider's row that the request was built from can't be read here, and "
+		      "the body isn't in onejob's own form.");
+}
+
 static struct word word_of(const struct attempt *attempt, const struct outcome *outcome)
 {
 	bool result = outcome->kind == OUTCOME_RESULT;
@@ -90,10 +100,10 @@ static void take_word(const struct api *api, const struct call *call, const stru
 	}
 	enum rc rc = callback_read(def, NULL, request->body, request->body_len, &outcome);
 
-	if (rc == RC_INVALID) {
-		reply_problem(
-			reply, PROBLEM_NOT_FOUND,
-			"The provider's row is gone, and the body isn't in onejob's own form.");
+	if (rc == RC_INVALID && attempt_in_play(attempt->state)) {
+		answer_unread(attempt, reply);
+	} else if (rc == RC_INVALID) {
+		answer_accepted(reply, "the attempt had ended");
 	} else if (rc != RC_OK) {
 		answer_unavailable(reply);
 	} else {

@@ -17,8 +17,8 @@ MUST_CHECK enum rc attempt_store_list(struct db *db, bool has_state, enum attemp
 				      const struct id *before, uint32_t limit,
 				      struct attempt **attempts_out, size_t *len_out,
 				      bool *more_out);
-/* One attempt, and its provider's row as it is now; *has_def_out: that is there and can be read.
- * Both are the caller's. RC_NOT_FOUND. */
+/* One attempt, and its provider's row in the version that the request was built from; *has_def_out:
+ * that is known and can be read. Both are the caller's. RC_NOT_FOUND. */
 MUST_CHECK enum rc attempt_store_get(struct db *db, const struct id *id,
 				     struct attempt *attempt_out, struct provider_def *def_out,
 				     bool *has_def_out);

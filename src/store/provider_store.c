@@ -100,6 +100,17 @@ static enum rc proves_other(const struct blob *before, const struct provider_def
 	return rc;
 }
 
+/* For what comes back about attempts whose requests were built from it. */
+static enum rc keep(struct db *db, const struct provider_row *row)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_KEEP);
+
+	bind_str(st, row->name);
+	bind_u64(st, row->version);
+	bind_bytes(st, row->definition.bytes, row->definition.len);
+	return stmt_run(st);
+}
+
 /* What proved the row before dies, or follows it, in the same transaction. The refused insert has
  * locked the row. */
 static enum rc change(struct db *db, struct put *put)
@@ -112,6 +123,8 @@ static enum rc change(struct db *db, struct put *put)
 	if (rc != RC_OK)
 		return rc;
 	rc = update(db, put);
+	if (rc == RC_OK && put->changed) /* a program that keeps none may have put it there */
+		rc = keep(db, &before);
 	if (rc == RC_OK && put->changed) {
 		rc = proves_other(&before.definition, put->def, &other);
 		if (rc == RC_OK)
@@ -139,7 +152,9 @@ static enum rc put_row(struct db *db, void *arg)
 	if (rc == RC_CONFLICT)
 		rc = change(db, put);
 	provider_row_release(put->row); /* of an earlier round */
-	return rc == RC_OK ? get(db, &want) : rc;
+	if (rc == RC_OK)
+		rc = get(db, &want);
+	return rc == RC_OK ? keep(db, put->row) : rc;
 }
 
 enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
@@ -236,6 +251,14 @@ static enum rc in_use(struct db *db, const char *name, bool *used_out)
 	return RC_OK;
 }
 
+static enum rc forget(struct db *db, const char *name)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_FORGET);
+
+	bind_str(st, name);
+	return stmt_run(st);
+}
+
 /* A create reads the row without a lock, so one may cross this and be queued for a provider that
  * has gone. The pollers' upkeep fails such a job as never sent (claim_fail_stranded). */
 static enum rc delete_unused(struct db *db, void *arg)
@@ -254,6 +277,8 @@ static enum rc delete_unused(struct db *db, void *arg)
 	rc = in_use(db, name, &used);
 	if (rc == RC_OK && used)
 		return RC_CONFLICT;
+	if (rc == RC_OK)
+		rc = forget(db, name);
 	return rc == RC_OK ? certificates_die_by_provider(db, name) : rc;
 }
 

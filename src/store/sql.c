@@ -73,6 +73,12 @@
 	"NOW(6), "                                                                                 \
 	"next_ask_at = NULL, overdue_at = NULL, "
 
+/* The row that the request was built from: NULL where it is neither the present one nor kept. */
+#define BUILT_FROM                                                                                 \
+	"IF(p.version = a.provider_version, p.definition, (SELECT v.definition FROM "              \
+	"provider_versions v WHERE v.name = a.provider AND v.version = a.provider_version AND "    \
+	"v.created_at >= p.created_at))"
+
 /* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each
  * batch; this is asked job by job. */
 #define NOTHING_OUT(job_id)                                                                        \
@@ -316,7 +322,7 @@ static const struct {
 				     "AND (p.id IS NULL OR p.lease_until < NOW(6)) LIMIT 256"),
 
 	ROW(SQL_ATTEMPT_GET,
-	    "SELECT " ATTEMPT_COLUMNS ", p.definition FROM attempts a LEFT JOIN providers p "
+	    "SELECT " ATTEMPT_COLUMNS ", " BUILT_FROM " FROM attempts a LEFT JOIN providers p "
 	    "ON p.name = a.provider WHERE a.id = ?"),
 
 	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
@@ -475,6 +481,12 @@ static const struct {
 				 "k.name = r.name AND k.version = r.version AND k.live = 1 WHERE "
 				 "r.provider = ?)"),
 	ROW(SQL_PROVIDER_DELETE, "DELETE FROM providers WHERE name = ?"),
+	/* The provider's row is locked, so what it is now is the truth about its version. */
+	ROW(SQL_PROVIDER_KEEP,
+	    "INSERT INTO provider_versions (name, version, definition, created_at) VALUES (?, ?, "
+	    "?, NOW(6)) ON DUPLICATE KEY UPDATE definition = VALUES(definition), created_at = "
+	    "VALUES(created_at)"),
+	ROW(SQL_PROVIDER_FORGET, "DELETE FROM provider_versions WHERE name = ?"),
 
 	ROW(SQL_CONTRACT_LOCK, "SELECT version, live FROM contracts WHERE name = ? FOR UPDATE"),
 	ROW(SQL_CONTRACT_INSERT,

@@ -22,6 +22,7 @@ static int setup(void **state)
 	fake_store_reset();
 	fake.get = RC_OK;
 	fake.settled = SETTLED_MADE;
+	fake.attempt_is = ATTEMPT_RUNNING;
 	fake.definition = "{\"url\":\"http://p/\",\"result\":{\"pointer\":\"/out\"}}";
 	ask_keyring = (struct keyring){ .len = 2 };
 	memcpy(ask_keyring.keys[0].bytes, new_key, sizeof new_key);
@@ -152,11 +153,16 @@ static void a_database_that_refuses_makes_the_provider_repeat(void **state)
 	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\"}"), 503);
 }
 
-static void without_the_providers_row_only_our_own_form_can_be_read(void **state)
+static void without_the_row_it_was_built_from_only_our_own_form_can_be_read(void **state)
 {
 	(void)state;
 	fake.definition = NULL;
-	assert_int_equal(call(url(new_key), "{\"out\":1}"), 404);
+	fake.attempt_is = ATTEMPT_RUNNING;
+	assert_int_equal(call(url(new_key), "{\"out\":1}"), 503);
+	assert_non_null(strstr(answer_head(), "Retry-After"));
+	fake.attempt_is = ATTEMPT_SUCCEEDED;
+	assert_int_equal(call(url(new_key), "{\"out\":1}"), 200);
+	assert_non_null(strstr(answer_body(), "\"accepted\":false"));
 	assert_int_equal(fake.write_calls, 0);
 	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\":1}"), 200);
 }
@@ -178,7 +184,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_database_that_refuses_makes_the_provider_repeat,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			without_the_providers_row_only_our_own_form_can_be_read, setup, teardown),
+			without_the_row_it_was_built_from_only_our_own_form_can_be_read, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

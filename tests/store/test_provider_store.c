@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "store/attempt_store.h"
 #include "store/provider_store.h"
 
 static enum rc put(const char *name, const char *json, bool *new_out, struct provider_row *row_out)
@@ -56,6 +57,84 @@ static void the_version_goes_up_with_every_change_and_only_then(void **state)
 					 1);
 	}
 	assert_int_equal(provider_store_get(here.db, "none", &got), RC_NOT_FOUND);
+}
+
+static const char *built_from(const struct id *attempt)
+{
+	static char url[64];
+	struct attempt got;
+	struct provider_def def;
+	bool has_def;
+
+	assert_int_equal(attempt_store_get(here.db, attempt, &got, &def, &has_def), RC_OK);
+	attempt_release(&got);
+	snprintf(url, sizeof url, "%s", has_def ? def.url : "none");
+	if (has_def)
+		provider_def_release(&def);
+	return url;
+}
+
+static void put_url(const char *url)
+{
+	struct provider_row row;
+	char json[64];
+	bool is_new;
+
+	snprintf(json, sizeof json, "{\"url\":\"%s\"}", url);
+	assert_int_equal(put("new", json, &is_new, &row), RC_OK);
+	provider_row_release(&row);
+}
+
+static void an_attempt_keeps_the_row_that_it_was_built_from(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_RUNNING, .provider = "new" });
+	struct id attempt = attempt_new(
+		(struct an_attempt){ .job = &job, .provider = "new", .state = ATTEMPT_RUNNING });
+
+	(void)state;
+	assert_string_equal(built_from(&attempt), "none");
+	put_url("http://a/");
+	assert_string_equal(built_from(&attempt), "http://a/");
+	put_url("http://b/");
+	put_url("http://c/");
+	assert_string_equal(built_from(&attempt), "http://a/");
+	raw_run(here.raw, "UPDATE attempts SET provider_version = 2");
+	assert_string_equal(built_from(&attempt), "http://b/");
+	raw_run(here.raw, "UPDATE attempts SET provider_version = 3");
+	assert_string_equal(built_from(&attempt), "http://c/");
+}
+
+/* As long as older programs run: they keep nothing, and know nothing of what was kept. */
+static void what_older_programs_put_is_kept_when_it_changes_and_never_mistaken(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_RUNNING, .provider = "new" });
+	struct id attempt = attempt_new(
+		(struct an_attempt){ .job = &job, .provider = "new", .state = ATTEMPT_RUNNING });
+
+	(void)state;
+	put_url("http://a/");
+	raw_run(here.raw, "DELETE FROM provider_versions");
+	put_url("http://b/");
+	assert_string_equal(built_from(&attempt), "http://a/");
+	raw_run(here.raw, "DELETE FROM provider_versions");
+	assert_string_equal(built_from(&attempt), "none");
+
+	raw_run(here.raw, "DELETE FROM providers WHERE name = 'new'");
+	raw_run(here.raw, "INSERT INTO provider_versions VALUES ('new', 1, "
+			  "'{\"url\":\"http://old/\"}', NOW(6) - INTERVAL 1 DAY)");
+	provider_new("new", 1);
+	raw_run(here.raw, "UPDATE providers SET version = 2 WHERE name = 'new'");
+	assert_string_equal(built_from(&attempt), "none");
+}
+
+static void what_was_kept_goes_with_its_provider(void **state)
+{
+	(void)state;
+	put_url("http://a/");
+	put_url("http://b/");
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM provider_versions"), 2);
+	assert_int_equal(provider_store_delete(here.db, "new"), RC_OK);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM provider_versions"), 0);
 }
 
 struct puts {
@@ -160,6 +239,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_version_goes_up_with_every_change_and_only_then),
+		TEST(an_attempt_keeps_the_row_that_it_was_built_from),
+		TEST(what_older_programs_put_is_kept_when_it_changes_and_never_mistaken),
+		TEST(what_was_kept_goes_with_its_provider),
 		TEST(several_puts_at_once_are_one_row_and_as_many_versions),
 		TEST(lists_are_paged_by_name),
 		TEST(what_is_in_use_is_not_deleted),

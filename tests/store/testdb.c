@@ -70,8 +70,9 @@ int testdb_close(void **state)
 
 int testdb_empty(void **state)
 {
-	static const char *const tables[] = { "outbox", "webhooks", "races",	 "attempts",
-					      "jobs",	"pollers",  "providers", "tokens" };
+	static const char *const tables[] = { "outbox",	   "webhooks", "races",
+					      "attempts",  "jobs",     "pollers",
+					      "providers", "tokens",   "provider_versions" };
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(tables); i++)

@@ -275,7 +275,7 @@ enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *at
 	*has_def_out = false;
 	if (fake.get != RC_OK)
 		return fake.get;
-	*attempt_out = (struct attempt){ .id = *id, .number = 1, .state = ATTEMPT_RUNNING };
+	*attempt_out = (struct attempt){ .id = *id, .number = 1, .state = fake.attempt_is };
 	if (!id_parse(FAKE_JOB, ID_TEXT_LEN, &attempt_out->job_id))
 		abort();
 	if (!fake.definition)

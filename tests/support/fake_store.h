@@ -26,9 +26,10 @@ struct fake_store {
 	enum changed changed;
 	enum schema_age schema;
 	struct refusal refusal;
-	enum settled settled;	/* of settle_words() */
-	const char *definition; /* of the attempt's provider; NULL: it is gone */
-	bool more;		/* lists: older rows exist */
+	enum settled settled;	       /* of settle_words() */
+	const char *definition;	       /* that the attempt was built from; NULL: it isn't known */
+	enum attempt_state attempt_is; /* of attempt_store_get() */
+	bool more;		       /* lists: older rows exist */
 	bool provider_new;
 	bool contract_new;
 	size_t unknown_route; /* of contract_store_put() and certify_store_ask() */
