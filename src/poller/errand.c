@@ -270,6 +270,13 @@ const struct terms *errand_terms(const struct errand *errand, struct terms *term
 	return terms;
 }
 
+/* Work that was asked for by another row may well answer in another form: that nothing is where
+ * this row looks for it is no failure of the work. */
+static bool may_judge(const struct errand *errand)
+{
+	return errand->ask->same_row || errand->outcome.reason != REASON_CONTRACT_VIOLATION;
+}
+
 static enum rc judge(struct errand *errand, const struct seen *seen, bool *settles_out)
 {
 	struct terms room;
@@ -280,7 +287,7 @@ static enum rc judge(struct errand *errand, const struct seen *seen, bool *settl
 	switch (errand->kind) {
 	case ERRAND_STATUS:
 		rc = status_of(seen, errand->def, terms, o);
-		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN;
+		*settles_out = rc == RC_OK && o->kind != OUTCOME_UNKNOWN && may_judge(errand);
 		return rc;
 	case ERRAND_RESEND:
 		rc = outcome_of(seen, errand->def, terms, o);

@@ -70,8 +70,11 @@ struct due {
 	enum attempt_state state;
 	uint32_t cancel_due; /* 0: none; else 1 and the tries so far */
 	uint64_t version_read;
-	bool same_row; /* the provider's row is the one the request was built from */
 	bool has_row;
+	struct provider_def
+		own; /* that the request was built from, where that isn't the present one */
+	bool has_own;
+	bool own_unread;   /* it is kept, and this program can't read it */
 	int64_t reaped_us; /* since it started, where its poller was lost; else -1 */
 	int64_t wait_us;   /* its turn comes later; 0: now */
 };
@@ -83,8 +86,11 @@ static bool may_resend(const struct ask *ask, const struct due *due, const struc
 	bool holds = (job->state == JOB_RUNNING || job->state == JOB_UNKNOWN) &&
 		     !job->has_completed_by && !job->purged && job->version == due->version_read;
 
-	return holds && due->state == ATTEMPT_UNKNOWN && due->cancel_due == 0 && due->same_row &&
-	       ask->def.key_honoured && ask->asked <= ASK_RESENDS_MAX;
+	bool own_honours = due->has_own ? due->own.key_honoured : ask->same_row || due->own_unread;
+	bool honoured = ask->def.key_honoured && own_honours;
+
+	return holds && due->state == ATTEMPT_UNKNOWN && due->cancel_due == 0 && honoured &&
+	       ask->asked <= ASK_RESENDS_MAX;
 }
 
 static bool can_name(const struct ask *ask, const char *url)
@@ -125,13 +131,26 @@ static int64_t budget_of(const struct ask *ask, const struct locked_job *job)
 	return job->deadline_left_us / 1000;
 }
 
-/* RC_NOT_FOUND: it isn't due any more. RC_INVALID: the row is a newer program's; another poller may
- * be one. */
-static enum rc read_due(struct db *db, const struct locked_job *job, struct ask *ask,
-			struct due *due)
+static enum rc read_rows(const struct blob *present, const struct blob *own, struct ask *ask,
+			 struct due *due)
+{
+	enum rc rc = RC_OK;
+
+	due->has_row = present->bytes != NULL;
+	if (due->has_row)
+		rc = definition_read(present, &ask->def);
+	if (rc != RC_OK || !own->bytes)
+		return rc;
+	rc = definition_read(own, &due->own);
+	due->has_own = rc == RC_OK;
+	due->own_unread = rc == RC_INVALID;
+	return rc == RC_INVALID ? RC_OK : rc;
+}
+
+static enum rc read_due(struct db *db, struct ask *ask, struct due *due)
 {
 	struct stmt *st = db_stmt(db, SQL_ASK_READ);
-	struct blob definition = { 0 };
+	struct blob present = { 0 }, own = { 0 };
 	char state[32];
 
 	bind_id(st, &ask->attempt_id);
@@ -158,17 +177,32 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 	ask->sending = (uint32_t)col_u64(st) + 1;
 	due->reaped_us = col_i64(st, -1);
 	col_name(st, ask->traceparent, sizeof ask->traceparent);
-	due->same_row = col_u64(st) == built_from;
-	ok = ok && col_blob(st, &definition);
+	ask->same_row = col_u64(st) == built_from;
+	ok = ok && col_blob(st, &present) && col_blob(st, &own);
 	stmt_done(st);
-	rc = ok ? RC_OK : RC_FAULT;
-	due->has_row = definition.bytes != NULL;
-	if (ok && due->has_row)
-		rc = definition_read(&definition, &ask->def);
-	free(definition.bytes);
+	rc = ok ? read_rows(&present, &own, ask, due) : RC_FAULT;
+	free(present.bytes);
+	free(own.bytes);
+	return rc;
+}
+
+/* RC_NOT_FOUND: it isn't due any more. RC_INVALID: what it needs is a newer program's; another
+ * poller may be one. */
+static enum rc choose(struct db *db, const struct locked_job *job, struct ask *ask, struct due *due)
+{
+	enum rc rc = read_due(db, ask, due);
+
 	if (rc != RC_OK)
 		return rc;
 	ask->kind = kind_of(ask, due, job);
+	if (ask->kind == ASK_RESEND && due->own_unread)
+		return RC_INVALID;
+	if (ask->kind == ASK_RESEND && due->has_own) {
+		provider_def_release(&ask->def);
+		ask->def = due->own;
+	} else if (due->has_own) {
+		provider_def_release(&due->own);
+	}
 	due->wait_us = first_sending_us(ask, due);
 	ask->tries = ask->kind == ASK_CANCEL ? due->cancel_due : ask->asked;
 	ask->budget_ms = budget_of(ask, job);
@@ -176,7 +210,7 @@ static enum rc read_due(struct db *db, const struct locked_job *job, struct ask 
 }
 
 /* Where the contract can't be read, nothing that the provider says can be judged: there is no
- * question then. RC_INVALID: not by this program; see read_due(). */
+ * question then. RC_INVALID: not by this program; see choose(). */
 static enum rc read_terms(struct db *db, struct ask *ask)
 {
 	enum rc rc;
@@ -278,7 +312,7 @@ static enum rc take_one(struct db *db, void *arg)
 	if (rc == RC_OK)
 		rc = lock_job(db, &asking->turn.job_id, &job);
 	if (rc == RC_OK)
-		rc = read_due(db, &job, ask, &due);
+		rc = choose(db, &job, ask, &due);
 	if (rc == RC_OK)
 		rc = read_terms(db, ask);
 	if (rc != RC_OK)

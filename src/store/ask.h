@@ -38,7 +38,9 @@ struct ask {
 	uint32_t sending; /* ASK_RESEND: which time the request goes out again, from 1 */
 	bool in_play;	  /* the attempt may still win */
 	char provider[NAME_MAX_LEN + 1];
-	struct provider_def def;
+	struct provider_def
+		def;   /* ASK_RESEND: that the request was built from; else the row as it is */
+	bool same_row; /* these two are one */
 	struct blob reference;	/* the provider's own name for the work */
 	struct job_terms terms; /* not for ASK_CANCEL; its input goes out again with ASK_RESEND */
 	char traceparent[TRACEPARENT_LEN + 1];
@@ -60,8 +62,9 @@ void ask_list_free(struct ask_list *asks);
 /* Up to `max` (at most ASK_MAX) questions that are due, each taken in a transaction of its own. An
  * attempt that nobody can ask about (its provider is gone or can't be asked; the job's deadline has
  * passed) is asked about no more. The same request goes out again only while the attempt is unknown
- * and holds its job, to the row it was built from; meanwhile it is under the lease of `poller_id`,
- * which is renewed for lease_s. Free the list even where it is empty. */
+ * and holds its job, by the row it was built from, as long as the present one honours keys too;
+ * meanwhile it is under the lease of `poller_id`, which is renewed for lease_s. Free the list even
+ * where it is empty. */
 MUST_CHECK enum rc ask_take(struct db *db, const struct id *poller_id, uint32_t lease_s, size_t max,
 			    struct ask_list *asks_out);
 

@@ -157,6 +157,38 @@ static enum rc put_row(struct db *db, void *arg)
 	return rc == RC_OK ? keep(db, put->row) : rc;
 }
 
+#define REARM_MAX 256 /* of SQL_ASK_REARM */
+
+struct rearming {
+	const char *name;
+	uint64_t changed;
+};
+
+static enum rc rearm(struct db *db, void *arg)
+{
+	struct rearming *rearming = arg;
+	struct stmt *st = db_stmt(db, SQL_ASK_REARM);
+
+	bind_str(st, rearming->name);
+	enum rc rc = stmt_run(st);
+
+	rearming->changed = rc == RC_OK ? stmt_changed(st) : 0;
+	return rc;
+}
+
+/* By the row as it is now there may be a question where there was none. In transactions of their
+ * own, a few at a time, for these rows are everybody's; a put that is said again goes on with it.
+ */
+static enum rc rearm_all(struct db *db, const char *name)
+{
+	struct rearming rearming = { .name = name, .changed = REARM_MAX };
+	enum rc rc = RC_OK;
+
+	while (rc == RC_OK && rearming.changed == REARM_MAX)
+		rc = db_transact(db, rearm, &rearming);
+	return rc;
+}
+
 enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
 			   bool *new_out, struct provider_row *row_out)
 {
@@ -169,6 +201,8 @@ enum rc provider_store_put(struct db *db, const char *name, const struct provide
 	provider_def_write(def, &definition);
 	if (text_ok(&definition))
 		rc = db_transact(db, put_row, &put);
+	if (rc == RC_OK)
+		rc = rearm_all(db, name);
 	text_release(&definition);
 	if (rc != RC_OK)
 		provider_row_release(row_out);

@@ -21,7 +21,8 @@ struct provider_row {
 void provider_row_release(struct provider_row *row);
 
 /* *new_out: it wasn't there. Putting what is there already changes nothing, the version included.
- */
+ * Open attempts at this provider that nobody asks about come to their turn: by the new row there
+ * may be a question. Other codes than RC_OK: it may be there; putting the same again is safe. */
 MUST_CHECK enum rc provider_store_put(struct db *db, const char *name,
 				      const struct provider_def *def, bool *new_out,
 				      struct provider_row *row_out);

@@ -74,10 +74,10 @@
 	"next_ask_at = NULL, overdue_at = NULL, "
 
 /* The row that the request was built from: NULL where it is neither the present one nor kept. */
-#define BUILT_FROM                                                                                 \
-	"IF(p.version = a.provider_version, p.definition, (SELECT v.definition FROM "              \
-	"provider_versions v WHERE v.name = a.provider AND v.version = a.provider_version AND "    \
-	"v.created_at >= p.created_at))"
+#define KEPT_ROW                                                                                   \
+	"(SELECT v.definition FROM provider_versions v WHERE v.name = a.provider AND v.version = " \
+	"a.provider_version AND v.created_at >= p.created_at)"
+#define BUILT_FROM "IF(p.version = a.provider_version, p.definition, " KEPT_ROW ")"
 
 /* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each
  * batch; this is asked job by job. */
@@ -340,14 +340,18 @@ static const struct {
 	    "SELECT NOW(6), a.state, a.cancel_due, a.version_read, a.number, a.provider, "
 	    "a.provider_version, a.generation, a.reference, a.asked, a.resent, "
 	    "IF(a.reason = 'poller_lost', TIMESTAMPDIFF(MICROSECOND, a.started_at, NOW(6)), NULL), "
-	    "j.traceparent, p.version, "
-	    "p.definition FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
+	    "j.traceparent, p.version, p.definition, IF(p.version = a.provider_version, "
+	    "NULL, " KEPT_ROW ") FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
 	    "providers p ON p.name = a.provider WHERE a.id = ? AND a.next_ask_at <= NOW(6)"),
 	ROW(SQL_JOB_TERMS, "SELECT contract, contract_version, input FROM jobs WHERE id = ?"),
 	ROW(SQL_ASK_BEGIN,
 	    "UPDATE attempts " BY_ID
 	    "SET asked = asked + 1, resent = resent + ?, cancel_due = ?, claimed_by = ?, "
 	    "next_ask_at = NOW(6) + INTERVAL ? MICROSECOND WHERE id = ? AND next_ask_at <= NOW(6)"),
+	/* What couldn't be asked about may be, by the provider's row as it has become. */
+	ROW(SQL_ASK_REARM,
+	    "UPDATE attempts FORCE INDEX (state_provider) SET next_ask_at = NOW(6) WHERE state IN "
+	    "('running','unknown','released') AND provider = ? AND next_ask_at IS NULL LIMIT 256"),
 	ROW(SQL_ASK_STOP,
 	    "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, claimed_by = NULL "
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),

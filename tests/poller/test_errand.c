@@ -126,12 +126,61 @@ static void f03_a_message_goes_out_under_the_databases_time(void **state)
 	errand_free(errand_pop(&errands));
 }
 
+static void an_answer_says_which_sending_it_answers(void **state)
+{
+	static const struct {
+		enum errand_kind kind;
+		uint32_t sending;
+		bool of_sending;
+	} rows[] = { { ERRAND_SEND, 0, true },
+		     { ERRAND_RESEND, 3, true },
+		     { ERRAND_STATUS, 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct ask ask = { .in_play = true, .same_row = true };
+		struct errand errand = {
+			.kind = rows[i].kind, .ask = &ask, .sending = rows[i].sending, .def = &a_def
+		};
+
+		errand_too_large(&errand);
+		assert_int_equal(errand.word.of_sending, rows[i].of_sending);
+		assert_int_equal(errand.word.sending, rows[i].sending);
+	}
+}
+
+static void a_status_without_a_result_fails_only_what_the_same_row_asked_for(void **state)
+{
+	const struct seen seen = an_answer(200, -1);
+	struct provider_def def = a_def;
+
+	(void)state;
+	def.status_words[0].word = WORD("busy");
+	def.status_words[0].means = STATUS_SUCCEEDED;
+	def.status_words_len = 1;
+	def.status_result = WORD("/elsewhere");
+	for (int same_row = 0; same_row < 2; same_row++) {
+		struct ask ask = { .in_play = true, .same_row = same_row };
+		struct errand errand = {
+			.kind = ERRAND_STATUS, .tries = 1, .ask = &ask, .provider = "p", .def = &def
+		};
+
+		errand_conclude(&errand, &seen, 0);
+		assert_int_equal(errand.keeps, !same_row);
+		if (same_row)
+			assert_int_equal(errand.word.reason, REASON_CONTRACT_VIOLATION);
+		outcome_release(&errand.outcome);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c07_accepted_work_is_asked_about_no_sooner_than_its_202_said),
 		cmocka_unit_test(c07_no_question_is_asked_again_sooner_than_its_answer_said),
 		cmocka_unit_test(c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said),
+		cmocka_unit_test(an_answer_says_which_sending_it_answers),
+		cmocka_unit_test(a_status_without_a_result_fails_only_what_the_same_row_asked_for),
 		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),
 	};
 

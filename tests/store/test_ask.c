@@ -115,6 +115,68 @@ static void the_same_request_goes_out_again_only_while_its_attempt_holds_the_job
 	}
 }
 
+static void kept(const char *definition)
+{
+	raw_run(here.raw,
+		"REPLACE INTO provider_versions VALUES ('press', 1, '%s', NOW(6) + INTERVAL 1 "
+		"HOUR)",
+		definition);
+	raw_run(here.raw, "UPDATE providers SET version = 2");
+}
+
+static void the_same_request_goes_out_again_by_the_row_that_it_was_built_from(void **state)
+{
+	struct ask_list asks;
+	struct id job;
+
+	(void)state;
+	provider_is(KEYS);
+	kept("{\"url\":\"http://before/\",\"idempotency\":{\"honoured\":true}}");
+	in_doubt(&job);
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(asks.len, 1);
+	assert_int_equal(asks.list[0].kind, ASK_RESEND);
+	assert_string_equal(asks.list[0].def.url, "http://before/");
+	ask_list_free(&asks);
+}
+
+static void an_older_row_is_sent_again_only_where_both_rows_honour_keys(void **state)
+{
+	static const struct {
+		const char *was, *is;
+	} rows[] = { { KEYS, "{\"url\":\"http://localhost/\"}" },
+		     { "{\"url\":\"http://localhost/\"}", KEYS } };
+
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct id job;
+		struct ask ask;
+
+		testdb_empty(state);
+		provider_is(rows[i].is);
+		kept(rows[i].was);
+		in_doubt(&job);
+		assert_int_equal(taken(&ask), ASK_KIND__MAX);
+		assert_int_equal(raw_number("SELECT next_ask_at IS NULL FROM attempts"), 1);
+	}
+}
+
+static void an_older_row_that_this_program_cannot_read_ends_no_questions(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	kept("{\"url\":\"http://localhost/\",\"of_a_newer_program\":1}");
+	in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT next_ask_at > NOW(6) FROM attempts"), 1);
+	raw_run(here.raw, "UPDATE providers SET definition = '%s'", STATUS);
+	raw_run(here.raw, "UPDATE attempts SET " DUE);
+	assert_int_equal(taken(&ask), ASK_STATUS);
+	assert_false(ask.same_row);
+}
+
 static void while_it_is_sent_again_nobody_frees_the_job_for_another(void **state)
 {
 	static const enum attempt_event events[] = { ON_FAILURE, ON_RELEASE, ON_CANCEL };
@@ -502,6 +564,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_same_request_goes_out_again_only_while_its_attempt_holds_the_job),
+		TEST(the_same_request_goes_out_again_by_the_row_that_it_was_built_from),
+		TEST(an_older_row_is_sent_again_only_where_both_rows_honour_keys),
+		TEST(an_older_row_that_this_program_cannot_read_ends_no_questions),
 		TEST(while_it_is_sent_again_nobody_frees_the_job_for_another),
 		TEST(a_failure_of_the_first_sender_settles_nothing_that_was_sent_again_since),
 		TEST(a_failure_of_the_first_sender_counts_while_nothing_was_sent_again),

@@ -127,6 +127,43 @@ static void what_older_programs_put_is_kept_when_it_changes_and_never_mistaken(v
 	assert_string_equal(built_from(&attempt), "none");
 }
 
+static void a_put_brings_open_attempts_that_nobody_asks_about_to_their_turn(void **state)
+{
+	(void)state;
+	put_url("http://a/");
+	for (int from = 0; from < ATTEMPT_STATE__MAX; from++) {
+		struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
+		enum attempt_state attempt_state = (enum attempt_state)from;
+
+		raw_run(here.raw, "DELETE FROM attempts");
+		attempt_new((struct an_attempt){
+			.job = &job, .provider = "new", .state = attempt_state });
+		attempt_new((struct an_attempt){
+			.job = &job, .number = 2, .state = ATTEMPT_RELEASED }); /* elsewhere */
+		put_url("http://a/"); /* said again after its answer was lost */
+		bool armed = attempt_state == ATTEMPT_RUNNING || attempt_state == ATTEMPT_UNKNOWN ||
+			     attempt_state == ATTEMPT_RELEASED;
+
+		if (raw_number("SELECT SUM(next_ask_at IS NOT NULL) FROM attempts") != armed)
+			fail_msg("%s", attempt_state_name(attempt_state));
+	}
+}
+
+static void an_attempts_question_keeps_its_time_when_the_row_is_put(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .provider = "new" });
+
+	(void)state;
+	attempt_new((struct an_attempt){ .job = &job,
+					 .provider = "new",
+					 .state = ATTEMPT_UNKNOWN,
+					 .more = "next_ask_at = NOW(6) + INTERVAL 1 HOUR" });
+	put_url("http://a/");
+	assert_int_equal(raw_number("SELECT next_ask_at > NOW(6) + INTERVAL 50 MINUTE FROM "
+				    "attempts"),
+			 1);
+}
+
 static void what_was_kept_goes_with_its_provider(void **state)
 {
 	(void)state;
@@ -241,6 +278,8 @@ int main(void)
 		TEST(the_version_goes_up_with_every_change_and_only_then),
 		TEST(an_attempt_keeps_the_row_that_it_was_built_from),
 		TEST(what_older_programs_put_is_kept_when_it_changes_and_never_mistaken),
+		TEST(a_put_brings_open_attempts_that_nobody_asks_about_to_their_turn),
+		TEST(an_attempts_question_keeps_its_time_when_the_row_is_put),
 		TEST(what_was_kept_goes_with_its_provider),
 		TEST(several_puts_at_once_are_one_row_and_as_many_versions),
 		TEST(lists_are_paged_by_name),
