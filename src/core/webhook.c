@@ -54,7 +54,7 @@ void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *i
 	text_release(&content);
 }
 
-int64_t webhook_retry_ms(uint32_t tries, uint32_t random)
+int64_t webhook_retry_ms(uint32_t tries, uint32_t random, int64_t retry_after_ms)
 {
 	static const uint32_t waits_s[] = {
 		5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 28800
@@ -66,5 +66,6 @@ int64_t webhook_retry_ms(uint32_t tries, uint32_t random)
 		return -1;
 	uint64_t wait_ms = (uint64_t)waits_s[tries - 1] * 1000;
 
-	return (int64_t)(wait_ms - wait_ms / 8 + ((uint64_t)random * (wait_ms / 4 + 1) >> 32));
+	wait_ms = wait_ms - wait_ms / 8 + ((uint64_t)random * (wait_ms / 4 + 1) >> 32);
+	return (int64_t)wait_ms < retry_after_ms ? retry_after_ms : (int64_t)wait_ms;
 }

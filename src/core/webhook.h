@@ -50,7 +50,8 @@ void webhook_sign(const struct webhook_key *keys, size_t keys_len, const char *i
 		  int64_t timestamp_s, const char *body, size_t body_len, struct text *out);
 
 /* How long to wait after so many tries (1 or more), picked by `random` within an eighth around the
- * schedule's time; -1: give up, about a day after the first. */
-int64_t webhook_retry_ms(uint32_t tries, uint32_t random);
+ * schedule's time; -1: give up, about a day after the first. Raised, never lowered, to
+ * retry_after_ms (-1: none). */
+int64_t webhook_retry_ms(uint32_t tries, uint32_t random, int64_t retry_after_ms);
 
 #endif

@@ -44,6 +44,7 @@ struct errand {
 	enum hook_end
 		told_end; /* ERRAND_HOOK: HOOK_END__MAX: nothing is known, the hold runs out */
 	char told_why[1001];
+	int64_t told_retry_after_ms; /* ERRAND_HOOK: what its answer said; -1: nothing */
 	struct id job_id;
 	struct id attempt_id;
 	uint32_t number;

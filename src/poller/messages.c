@@ -40,8 +40,9 @@ static enum rc note_message(struct desk *d, const struct errand *e)
 	case HOOK_GONE: return outbox_gone(d->db, e->message, e->told_why);
 	case HOOK_FAILED:
 		clock_random(&random, sizeof random);
-		return outbox_failed(d->db, e->message, e->told_why,
-				     webhook_retry_ms(e->message->tries, random));
+		return outbox_failed(
+			d->db, e->message, e->told_why,
+			webhook_retry_ms(e->message->tries, random, e->told_retry_after_ms));
 	case HOOK_END__MAX: break;
 	}
 	return RC_OK;

@@ -85,6 +85,7 @@ static void conclude_hook(struct wire *wire, struct errand *errand, CURLcode cod
 
 	errand->told_end = hook_end(errand->exchange, code, &why);
 	snprintf(errand->told_why, sizeof errand->told_why, "%s", why);
+	errand->told_retry_after_ms = hook_retry_after_ms(errand->exchange, now_us(errand));
 	hook_free(errand->exchange);
 	wire->orders.finished(errand, wire->orders.arg);
 }

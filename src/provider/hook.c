@@ -13,32 +13,28 @@
 
 #define TIMEOUT_MS 15000
 #define CONNECT_TIMEOUT_MS 5000
-#define ANSWER_MAX_BYTES 65536 /* of the header, and again of the body */
+#define BODY_MAX_BYTES 65536 /* of the answer's */
 #define HEADER_MAX_BYTES 1024
 #define WHY_MAX_BYTES 700
 
-/* --- what comes back is counted and dropped */
-
-static size_t count(size_t *total, size_t len)
-{
-	*total += len;
-	return *total <= ANSWER_MAX_BYTES ? len : 0;
-}
+/* --- what comes back: of the body nothing is kept */
 
 static size_t on_header(char *bytes, size_t size, size_t items, void *arg)
 {
 	struct hook *hook = arg;
+	size_t len = size * items;
 
-	(void)bytes;
-	return count(&hook->header_bytes, size * items);
+	return answer_line(&hook->answer, bytes, len) ? len : 0;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t items, void *arg)
 {
 	struct hook *hook = arg;
+	size_t len = size * items;
 
 	(void)bytes;
-	return count(&hook->body_bytes, size * items);
+	hook->body_bytes += len;
+	return hook->body_bytes <= BODY_MAX_BYTES ? len : 0;
 }
 
 /* --- where it may go */
@@ -237,6 +233,7 @@ enum rc hook_build(const struct hook_order *order, struct hook **hook_out)
 	if (!hook)
 		return RC_FAULT;
 	hook->allow_private = order->allow_private;
+	answer_init(&hook->answer, 0);
 	text_init(&body, WEBHOOK_BODY_MAX_BYTES);
 	webhook_body(order->event, &body);
 	enum rc rc = text_ok(&body) ? make_headers(hook, order, &body) : RC_FAULT;
@@ -258,6 +255,7 @@ void hook_free(struct hook *hook)
 		return;
 	curl_easy_cleanup(hook->easy);
 	curl_slist_free_all(hook->headers);
+	answer_release(&hook->answer);
 	free(hook);
 }
 
@@ -281,15 +279,22 @@ enum hook_end hook_end(struct hook *hook, CURLcode code, const char **why_out)
 	if (!hook->easy)
 		return HOOK_FAILED;
 	/* The status counts, whatever its body would go on to say. */
-	if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && hook->body_bytes > ANSWER_MAX_BYTES))
+	hook->answered = code == CURLE_OK ||
+			 (code == CURLE_WRITE_ERROR && hook->body_bytes > BODY_MAX_BYTES);
+	if (hook->answered)
 		return end_of_status(hook);
 	if (hook->refused && code == CURLE_COULDNT_CONNECT)
 		return HOOK_FAILED;
-	if (hook->header_bytes > ANSWER_MAX_BYTES)
+	if (hook->answer.overflow)
 		snprintf(hook->detail, sizeof hook->detail,
-			 "its answer's header is longer than %d bytes", ANSWER_MAX_BYTES);
+			 "its answer's header is longer than %d bytes", ANSWER_HEADER_MAX_BYTES);
 	else
 		snprintf(hook->detail, sizeof hook->detail, "%s",
 			 hook->error[0] ? hook->error : curl_easy_strerror(code));
 	return HOOK_FAILED;
+}
+
+int64_t hook_retry_after_ms(const struct hook *hook, int64_t now_us)
+{
+	return hook->answered ? answer_retry_after_ms(&hook->answer, now_us) : -1;
 }

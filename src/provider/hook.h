@@ -15,6 +15,7 @@
 #include "base/rc.h"
 #include "core/webhook.h"
 #include "core/webhook_def.h"
+#include "provider/answer.h"
 
 /* What is to be sent. Nothing of it is kept. */
 struct hook_order {
@@ -34,10 +35,11 @@ enum hook_end {
 struct hook {
 	CURL *easy; /* NULL: the request couldn't be made. CURLOPT_PRIVATE is the caller's. */
 	struct curl_slist *headers;
-	size_t header_bytes;
+	struct answer answer; /* its header; the body is counted and dropped */
 	size_t body_bytes;
 	bool allow_private;
-	bool refused; /* an address was refused: `detail` says which */
+	bool answered; /* hook_end(): what it said counts */
+	bool refused;  /* an address was refused: `detail` says which */
 	char detail[CURL_ERROR_SIZE + 256];
 	char error[CURL_ERROR_SIZE]; /* libcurl's */
 };
@@ -54,5 +56,8 @@ void hook_free(struct hook *hook);
 /* What became of it, when the transfer ended with `code` (CURLE_OK after RC_INVALID). *why_out: in
  * words, never what the endpoint or a secret holds, at most 1,000 bytes; it lives in the hook. */
 enum hook_end hook_end(struct hook *hook, CURLcode code, const char **why_out);
+
+/* After hook_end(): the Retry-After of a whole answer, in milliseconds (see answer.h); -1: none. */
+int64_t hook_retry_after_ms(const struct hook *hook, int64_t now_us);
 
 #endif

@@ -164,23 +164,33 @@ static void the_schedule_takes_a_day_and_ends(void **state)
 	uint32_t tries;
 
 	(void)state;
-	assert_int_equal(webhook_retry_ms(0, UINT32_MAX), 0);
-	for (tries = 1; webhook_retry_ms(tries, 0) >= 0; tries++) {
-		int64_t low = webhook_retry_ms(tries, 0),
-			high = webhook_retry_ms(tries, UINT32_MAX);
+	assert_int_equal(webhook_retry_ms(0, UINT32_MAX, -1), 0);
+	for (tries = 1; webhook_retry_ms(tries, 0, -1) >= 0; tries++) {
+		int64_t low = webhook_retry_ms(tries, 0, -1),
+			high = webhook_retry_ms(tries, UINT32_MAX, -1);
 
 		if (high <= low || high > low * 9 / 7 + 1 || low < before ||
-		    webhook_retry_ms(tries, 1u << 31) <= low)
+		    webhook_retry_ms(tries, 1u << 31, -1) <= low)
 			fail_msg("try %u: %lld to %lld ms", tries, (long long)low, (long long)high);
 		before = low;
 		least += low;
 		most += high;
 	}
 	assert_int_equal(tries, 11);
-	assert_int_equal(webhook_retry_ms(1, 0), 4375);
-	assert_int_equal(webhook_retry_ms(1, UINT32_MAX), 5625);
+	assert_int_equal(webhook_retry_ms(1, 0, -1), 4375);
+	assert_int_equal(webhook_retry_ms(1, UINT32_MAX, -1), 5625);
 	assert_true(least > INT64_C(20) * 3600000 && most < INT64_C(28) * 3600000);
-	assert_int_equal(webhook_retry_ms(UINT32_MAX, 0), -1);
+	assert_int_equal(webhook_retry_ms(UINT32_MAX, 0, -1), -1);
+}
+
+static void c07_an_endpoints_own_word_raises_the_wait_and_never_lowers_it(void **state)
+{
+	(void)state;
+	assert_int_equal(webhook_retry_ms(1, 0, 60000), 60000);
+	assert_int_equal(webhook_retry_ms(1, 0, 4376), 4376);
+	assert_int_equal(webhook_retry_ms(1, 0, 1), 4375);
+	assert_int_equal(webhook_retry_ms(1, 0, 0), 4375);
+	assert_int_equal(webhook_retry_ms(11, 0, 60000), -1); /* nor does it begin anew */
 }
 
 int main(void)
@@ -193,6 +203,7 @@ int main(void)
 		cmocka_unit_test(the_body_is_the_same_bytes_for_the_same_event),
 		cmocka_unit_test(the_longest_key_fits_the_body),
 		cmocka_unit_test(the_schedule_takes_a_day_and_ends),
+		cmocka_unit_test(c07_an_endpoints_own_word_raises_the_wait_and_never_lowers_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ struct mail {
 	enum rc built;
 	CURLcode code;
 	enum hook_end end;
+	int64_t retry_after_ms;
 	char why[1024];
 };
 
@@ -66,6 +67,7 @@ static void post(struct mail *mail)
 	assert_int_not_equal(mail->built, RC_FAULT);
 	mail->code = mail->built == RC_OK ? curl_easy_perform(hook->easy) : CURLE_OK;
 	mail->end = hook_end(hook, mail->code, &why);
+	mail->retry_after_ms = hook_retry_after_ms(hook, NOW_US);
 	snprintf(mail->why, sizeof mail->why, "%s", why);
 	hook_free(hook);
 }
@@ -124,6 +126,46 @@ static void each_answer_means_one_thing(void **state)
 			fail_msg("%s: %d, %s (%d)", rows[i].mode, mail.end, mail.why, mail.code);
 		if (shop_requests(printer) != 1)
 			fail_msg("%s: %d requests", rows[i].mode, shop_requests(printer));
+	}
+}
+
+static void c07_the_wait_that_an_endpoint_asks_for_is_told(void **state)
+{
+#define HEAD "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n"
+	static const struct {
+		const char *what, *reply;
+		int64_t want_ms;
+	} rows[] = {
+		{ "seconds", HEAD "Retry-After: 120\r\n\r\n", 120000 },
+		{ "a date", /* a minute after NOW_S, which has a fraction */
+		  HEAD "Retry-After: Tue, 01 Dec 2026 22:41:50 GMT\r\n\r\n", 59001 },
+		{ "a date beside its own",
+		  HEAD "Date: Wed, 02 Dec 2026 11:08:00 GMT\r\n"
+		       "Retry-After: Wed, 02 Dec 2026 11:08:10 GMT\r\n\r\n",
+		  10000 },
+		{ "none", HEAD "\r\n", -1 },
+		{ "twice", HEAD "Retry-After: 1\r\nRetry-After: 2\r\n\r\n", -1 },
+		{ "beside a body that was cut",
+		  "HTTP/1.1 503 Busy\r\nRetry-After: 120\r\n"
+		  "Content-Length: 9\r\n\r\n",
+		  -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct peer peer = { .reply = rows[i].reply,
+				     .reply_len = strlen(rows[i].reply),
+				     .want = 1 };
+		char url[64];
+
+		peer_start(&peer);
+		snprintf(url, sizeof url, "http://127.0.0.1:%d/", peer.port);
+		struct mail mail = { .url = url };
+		post(&mail);
+		peer_end(&peer);
+		assert_int_equal(mail.end, HOOK_FAILED);
+		if (mail.retry_after_ms != rows[i].want_ms)
+			fail_msg("%s: %lld ms", rows[i].what, (long long)mail.retry_after_ms);
 	}
 }
 
@@ -272,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_answer_means_one_thing),
+		cmocka_unit_test(c07_the_wait_that_an_endpoint_asks_for_is_told),
 		cmocka_unit_test(the_request_is_what_the_standard_says),
 		cmocka_unit_test(private_addresses_are_refused_unless_allowed),
 		cmocka_unit_test(no_proxy_is_used_where_addresses_are_judged),
