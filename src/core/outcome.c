@@ -34,6 +34,8 @@ static const struct {
 				"the body doesn't fit its Content-Encoding" },
 	[SEEN_SHUTDOWN] = { OUTCOME_UNKNOWN, REASON_SHUTDOWN,
 			    "the poller went down before an answer came" },
+	[SEEN_NOT_EQUIPPED] = { OUTCOME_RETRY, REASON_NEVER_SENT,
+				"this poller lacks a secret or a setting that the request needs" },
 	[SEEN_NOT_BUILT] = { OUTCOME_FAILED, REASON_TEMPLATE, "the request couldn't be made" },
 };
 

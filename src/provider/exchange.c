@@ -182,7 +182,8 @@ static enum rc make_headers(struct exchange *exchange, const struct exchange_ord
 
 	text_init(&why, WHY_MAX_BYTES);
 	enum rc rc = exchange_headers(order, &exchange->headers, &why);
-	if (rc == RC_INVALID)
+	exchange->not_equipped = rc == RC_NOT_FOUND;
+	if (rc == RC_INVALID || rc == RC_NOT_FOUND)
 		rc = refuse(exchange, why.bytes ? why.bytes : "a header can't be made");
 	text_release(&why);
 	return rc;
@@ -306,11 +307,17 @@ static void fill(struct exchange *exchange, const struct seen_facts *facts, int6
 	seen_out->deadline = facts->code == CURLE_OPERATION_TIMEDOUT && exchange->deadline_rules;
 }
 
+static enum seen_end end_unbuilt(const struct exchange *exchange)
+{
+	if (exchange->too_late || exchange->hold_over)
+		return SEEN_CONNECT_TIMEOUT;
+	return exchange->not_equipped ? SEEN_NOT_EQUIPPED : SEEN_NOT_BUILT;
+}
+
 static void fill_unbuilt(const struct exchange *exchange, struct seen *seen_out)
 {
 	*seen_out = (struct seen){
-		.end = exchange->too_late || exchange->hold_over ? SEEN_CONNECT_TIMEOUT
-								 : SEEN_NOT_BUILT,
+		.end = end_unbuilt(exchange),
 		.phase = PHASE_NOT_SENT,
 		.deadline = exchange->too_late,
 		.retry_after_ms = -1,

@@ -66,6 +66,7 @@ struct exchange {
 	bool may_send;	     /* libcurl's pre-request callback ran */
 	bool deadline_rules; /* the job's deadline comes before the provider's time-out */
 	bool too_late;	     /* the deadline had passed before anything was done */
+	bool not_equipped;   /* this host lacks a secret or a setting */
 	int64_t send_before_ms;
 	bool hold_over; /* send_before_ms had come, and nothing went out */
 	char detail[CURL_ERROR_SIZE + 256];

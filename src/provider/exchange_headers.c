@@ -59,9 +59,10 @@ static enum rc fill_value(const struct exchange_order *order, const char *value,
 	} };
 	enum rc rc = fill_text(value, strlen(value), &values, false, out, &missing);
 
-	if (rc == RC_INVALID)
-		text_addf(why, "a header names {{%s}}, which isn't set up here", missing);
-	return rc;
+	if (rc != RC_INVALID)
+		return rc;
+	text_addf(why, "a header names {{%s}}, which isn't set up here", missing);
+	return RC_NOT_FOUND;
 }
 
 static enum rc add_row(struct curl_slist **list, const struct exchange_order *order,

@@ -107,7 +107,7 @@ static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t
 	text_init(&why, WHY_MAX_BYTES);
 	enum rc rc = secrets_expand(def->secrets[place], &value, &why);
 
-	if (rc == RC_INVALID)
+	if (rc == RC_INVALID || rc == RC_NOT_FOUND)
 		rc = refuse(hook, place, why.bytes ? why.bytes : "it can't be read");
 	else if (rc == RC_OK &&
 		 !webhook_secret_parse(value.bytes ? value.bytes : "", value.len, key_out))

@@ -23,11 +23,11 @@ static enum rc add_secret(const char *name, const char *bytes, size_t len, struc
 {
 	if (len > SECRET_MAX_BYTES) {
 		text_addf(why, "%s is longer than %d bytes", name, SECRET_MAX_BYTES);
-		return RC_INVALID;
+		return RC_NOT_FOUND;
 	}
 	if (!field_bytes(bytes, len)) {
 		text_addf(why, "%s holds a byte that a header can't carry", name);
-		return RC_INVALID;
+		return RC_NOT_FOUND;
 	}
 	text_add(out, bytes, len);
 	return text_ok(out) ? RC_OK : RC_FAULT;
@@ -39,7 +39,7 @@ static enum rc expand_env(const char *name, struct text *out, struct text *why)
 
 	if (!value) {
 		text_addf(why, "the environment variable %s isn't set", name);
-		return RC_INVALID;
+		return RC_NOT_FOUND;
 	}
 	return add_secret(name, value, strlen(value), out, why);
 }
@@ -102,7 +102,7 @@ static enum rc expand_file(const char *path, struct text *out, struct text *why)
 	if (len < 0) {
 		text_addf(why, "the file %s can't be read: %s", path,
 			  errno == EINVAL ? "it isn't a regular file" : strerror(errno));
-		rc = RC_INVALID;
+		rc = RC_NOT_FOUND;
 	} else {
 		rc = add_secret(path, buffer, without_newline(buffer, (size_t)len), out, why);
 	}

@@ -95,6 +95,7 @@ static void c01_what_was_never_sent_may_be_tried_again(void **state)
 		{ "connect time-out", END(SEEN_CONNECT_TIMEOUT, PHASE_NOT_SENT), NULL, NEVER },
 		{ "TLS", END(SEEN_TLS_FAILED, PHASE_NOT_SENT), NULL, NEVER },
 		{ "proxy", END(SEEN_PROXY_FAILED, PHASE_NOT_SENT), NULL, NEVER },
+		{ "no secret", END(SEEN_NOT_EQUIPPED, PHASE_NOT_SENT), NULL, NEVER },
 		{ "no request could be made", END(SEEN_NOT_BUILT, PHASE_NOT_SENT), NULL,
 		  NO(REASON_TEMPLATE) },
 	};

@@ -515,15 +515,15 @@ point() { # NAME RESULT_MEMBER BODY WANT: the result, byte for byte
 	no grep -qF -e "$SECRET_ENV" -e "$SECRET_FILE" <<<"$body"
 }
 
-@test "a secret that is missing fails the attempt before anything is sent, and its name is told" {
-	start secret-missing '' '"headers":{"Authorization":"${env:NO_SUCH_SECRET}"}'
-	settles "$job" failed 'failed not_sent template null'
-	is attempts "$(field .attempt_count)" 1
+@test "a secret that is missing fails the attempt before anything is sent, may be tried again, and its name is told" {
+	start secret-missing '' '"headers":{"Authorization":"${env:NO_SUCH_SECRET}"}' '"max_attempts":2'
+	settles "$job" failed 'failed not_sent never_sent null'
+	is attempts "$(field .attempt_count)" 2
 	no grep -q NO_SUCH_SECRET <<<"$body"
 	operator GET '/v1/attempts?state=failed'
-	has 'the name, for operators' NO_SUCH_SECRET "$(field ".attempts[] | select(.job_id == \"$job\") | .detail")"
-	start secret-no-file '' '"headers":{"Authorization":"${file:/no/such/file}"}'
-	settles "$job" failed 'failed not_sent template null'
+	has 'the name, for operators' NO_SUCH_SECRET "$(field "[.attempts[] | select(.job_id == \"$job\") | .detail][0]")"
+	start secret-no-file '' '"headers":{"Authorization":"${file:/no/such/file}"}' '"max_attempts":1'
+	settles "$job" failed 'failed not_sent never_sent null'
 	is 'wire requests' "$(($(wire secret-missing) + $(wire secret-no-file)))" 0
 	free "$job"
 }

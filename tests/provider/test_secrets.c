@@ -111,8 +111,8 @@ static void a_file_may_have_64_kib_and_no_byte_more(void **state)
 	big[SECRET_MAX_BYTES] = '\n';
 	assert_int_equal(expand(file_of("big", big, SECRET_MAX_BYTES + 1)), RC_OK);
 	big[SECRET_MAX_BYTES] = 'x';
-	assert_int_equal(expand(file_of("big", big, SECRET_MAX_BYTES + 1)), RC_INVALID);
-	assert_int_equal(expand(file_of("big", big, SECRET_MAX_BYTES + 2)), RC_INVALID);
+	assert_int_equal(expand(file_of("big", big, SECRET_MAX_BYTES + 1)), RC_NOT_FOUND);
+	assert_int_equal(expand(file_of("big", big, SECRET_MAX_BYTES + 2)), RC_NOT_FOUND);
 	free(big);
 }
 
@@ -128,12 +128,12 @@ static void what_a_header_cant_carry_is_refused_unseen(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		assert_int_equal(expand(file_of("bad", rows[i].bytes, rows[i].len)), RC_INVALID);
+		assert_int_equal(expand(file_of("bad", rows[i].bytes, rows[i].len)), RC_NOT_FOUND);
 		assert_non_null(strstr(why.bytes, "/bad"));
 		assert_null(strstr(why.bytes, "tiger"));
 	}
 	setenv("SECRET_BAD", "tiger\r\nX: y", 1);
-	assert_int_equal(expand("${env:SECRET_BAD}"), RC_INVALID);
+	assert_int_equal(expand("${env:SECRET_BAD}"), RC_NOT_FOUND);
 	assert_string_equal(why.bytes, "SECRET_BAD holds a byte that a header can't carry");
 	assert_int_equal(expand("a\nb"), RC_INVALID);
 }
@@ -143,18 +143,18 @@ static void what_is_missing_is_named(void **state)
 	char path[128], value[256];
 
 	(void)state;
-	assert_int_equal(expand("x ${env:SECRET_MISSING}"), RC_INVALID);
+	assert_int_equal(expand("x ${env:SECRET_MISSING}"), RC_NOT_FOUND);
 	assert_string_equal(why.bytes, "the environment variable SECRET_MISSING isn't set");
-	assert_int_equal(expand("${file:/no/such/file}"), RC_INVALID);
+	assert_int_equal(expand("${file:/no/such/file}"), RC_NOT_FOUND);
 	assert_non_null(strstr(why.bytes, "/no/such/file"));
-	assert_int_equal(expand("${file:/tmp}"), RC_INVALID);
-	assert_int_equal(expand("${file:/dev/zero}"), RC_INVALID);
+	assert_int_equal(expand("${file:/tmp}"), RC_NOT_FOUND);
+	assert_int_equal(expand("${file:/dev/zero}"), RC_NOT_FOUND);
 	assert_int_equal(expand("${nope}"), RC_INVALID);
 
 	snprintf(path, sizeof path, "%s/pipe", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	snprintf(value, sizeof value, "${file:%s}", path);
-	assert_int_equal(expand(value), RC_INVALID); /* and it doesn't wait for a writer */
+	assert_int_equal(expand(value), RC_NOT_FOUND); /* and it doesn't wait for a writer */
 }
 
 int main(void)

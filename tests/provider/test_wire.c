@@ -132,6 +132,7 @@ static void a_secret_goes_out_and_shows_nowhere_else(void **state)
 	unsetenv("ONEJOB_TEST_SECRET");
 }
 
+/* Another host may have it: one that lacks it must not fail a whole queue for good. */
 static void a_missing_secret_sends_nothing_and_is_named(void **state)
 {
 	struct trade trade = { .path = "/no-secret",
@@ -140,13 +141,26 @@ static void a_missing_secret_sends_nothing_and_is_named(void **state)
 	(void)state;
 	trade_make(&trade);
 	assert_int_equal(trade.built, RC_INVALID);
-	assert_int_equal(trade.seen.end, SEEN_NOT_BUILT);
-	assert_int_equal(trade.outcome.kind, OUTCOME_FAILED);
-	assert_int_equal(trade.outcome.reason, REASON_TEMPLATE);
+	assert_int_equal(trade.seen.end, SEEN_NOT_EQUIPPED);
+	assert_int_equal(trade.outcome.kind, OUTCOME_RETRY);
+	assert_int_equal(trade.outcome.reason, REASON_NEVER_SENT);
 	assert_int_equal(trade.outcome.phase, PHASE_NOT_SENT);
 	assert_non_null(strstr(trade.outcome.detail.bytes, "ONEJOB_NOT_SET"));
 	trade_release(&trade);
 	assert_int_equal(shop_requests("no-secret"), 0);
+}
+
+static void a_callback_that_is_not_set_up_here_sends_nothing(void **state)
+{
+	struct trade trade = { .path = "/no-callback",
+			       .row = ", \"headers\": {\"X\": \"{{callback_url}}\"}" };
+
+	(void)state;
+	trade_make(&trade);
+	assert_int_equal(trade.seen.end, SEEN_NOT_EQUIPPED);
+	assert_int_equal(trade.outcome.reason, REASON_NEVER_SENT);
+	trade_release(&trade);
+	assert_int_equal(shop_requests("no-callback"), 0);
 }
 
 static void no_value_can_add_a_header_line(void **state)
@@ -164,7 +178,7 @@ static void no_value_can_add_a_header_line(void **state)
 
 		setenv("ONEJOB_TEST_SECRET", secrets[i], 1);
 		trade_make(&trade);
-		assert_int_equal(trade.seen.end, SEEN_NOT_BUILT);
+		assert_int_equal(trade.seen.end, SEEN_NOT_EQUIPPED);
 		assert_null(strstr(trade.outcome.detail.bytes, "Evil"));
 		trade_release(&trade);
 	}
@@ -357,6 +371,7 @@ int main(void)
 		cmocka_unit_test(the_row_names_key_header_and_content_type),
 		cmocka_unit_test(a_secret_goes_out_and_shows_nowhere_else),
 		cmocka_unit_test(a_missing_secret_sends_nothing_and_is_named),
+		cmocka_unit_test(a_callback_that_is_not_set_up_here_sends_nothing),
 		cmocka_unit_test(no_value_can_add_a_header_line),
 		cmocka_unit_test(an_odd_answer_is_read_for_what_it_proves),
 		cmocka_unit_test(a_header_without_measure_is_malformed),
