@@ -215,11 +215,16 @@ static bool finished(struct desk *d)
 	return desk_all_noted(d) || (d->closing && d->tries_left <= 0);
 }
 
+bool desk_has_work(const struct desk *d)
+{
+	return (d->finished.len > 0 || !desk_all_noted(d)) && !desk_in_trouble(d);
+}
+
 /* Returns false when the desk is done. */
 static bool wait_for_news(struct desk *d)
 {
 	pthread_mutex_lock(&d->lock);
-	while (!finished(d) && !(d->finished.len > 0 && !desk_in_trouble(d))) {
+	while (!finished(d) && !desk_has_work(d)) {
 		int64_t left_ms = next_due_ms(d) - clock_monotonic_ms();
 		struct timespec until;
 

@@ -70,4 +70,8 @@ void desk_hand_out(struct desk *d, struct errand_list list);
 /* Nothing that came back is still to be written down. */
 bool desk_all_noted(const struct desk *d);
 
+/* Under the lock: something came back, or a batch has left a rest, and the database may be asked:
+ * no reason to wait. */
+bool desk_has_work(const struct desk *d);
+
 #endif
