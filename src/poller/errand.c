@@ -342,6 +342,19 @@ void errand_never_sent(struct errand *errand, const char *detail, uint32_t rando
 	errand->word.delay_ms = delay(errand, random, -1);
 }
 
+struct errand_list errands_take_resends(struct errand_list *list, uint32_t random)
+{
+	struct errand_list resends = { 0 }, others = { 0 };
+
+	for (struct errand *e; (e = errand_pop(list));) {
+		if (e->kind == ERRAND_RESEND)
+			errand_never_sent(e, "the lease was over", random);
+		errand_push(e->kind == ERRAND_RESEND ? &resends : &others, e);
+	}
+	*list = others;
+	return resends;
+}
+
 void errand_too_large(struct errand *errand)
 {
 	struct word before = errand->word;

@@ -98,6 +98,10 @@ const struct terms *errand_terms(const struct errand *errand, struct terms *term
 /* It was never handed to libcurl: certain, and free to be tried again. */
 void errand_never_sent(struct errand *errand, const char *detail, uint32_t random);
 
+/* Those of the questions that send the same request again come out of `list` as never sent: the
+ * lease that was to cover them isn't kept any more. */
+struct errand_list errands_take_resends(struct errand_list *list, uint32_t random);
+
 /* The result is larger than the database takes: the provider did the work, and it can't be used. */
 void errand_too_large(struct errand *errand);
 

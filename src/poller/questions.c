@@ -4,6 +4,18 @@
 #include "poller/desk_own.h"
 #include "store/ask.h"
 
+/* Nobody renews it any more: what was to go out under it would soon be somebody else's to free. */
+static void lose_lease(struct desk *d, struct errand_list *errands)
+{
+	uint32_t random;
+
+	clock_random(&random, sizeof random);
+	desk_give_up_id(d, "it had run out, or the answer to a question's begin was lost");
+	struct errand_list resends = errands_take_resends(errands, random);
+
+	errand_append(&d->kept, &resends);
+}
+
 /* Before the queue, which would fill all slots. After as many as there was room for, it looks
  * again at once. */
 void questions_ask(struct desk *d)
@@ -21,13 +33,16 @@ void questions_ask(struct desk *d)
 	room = room < ASK_MAX ? room : ASK_MAX;
 	enum rc rc = ask_take(d->db, &d->id, d->orders.lease_s, room, &asks);
 
-	if (asks.lease_lost)
-		desk_give_up_id(d, "it had run out, or the answer to a question's begin was lost");
 	if (rc != RC_OK)
 		desk_say_trouble(d);
 	else if (asks.moved == room)
 		d->ask_at_ms = now_ms;
-	desk_hand_out(d, errands_of_asks(&asks));
+	bool lease_lost = asks.lease_lost;
+	struct errand_list errands = errands_of_asks(&asks);
+
+	if (lease_lost)
+		lose_lease(d, &errands);
+	desk_hand_out(d, errands);
 }
 
 bool questions_note(struct desk *d)

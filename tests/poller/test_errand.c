@@ -173,6 +173,34 @@ static void a_status_without_a_result_fails_only_what_the_same_row_asked_for(voi
 	}
 }
 
+static void of_the_questions_only_resends_are_taken_back_with_their_lease(void **state)
+{
+	static const enum errand_kind kinds[] = { ERRAND_RESEND, ERRAND_STATUS, ERRAND_CANCEL,
+						  ERRAND_RESEND, ERRAND_STATUS };
+	struct errand errands[sizeof kinds / sizeof kinds[0]] = { 0 };
+	struct errand_list list = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		errands[i].kind = kinds[i];
+		errands[i].tries = 1;
+		errands[i].def = &a_def;
+		errand_push(&list, &errands[i]);
+	}
+	struct errand_list resends = errands_take_resends(&list, 0);
+
+	assert_int_equal(resends.len, 2);
+	assert_int_equal(list.len, 3);
+	for (struct errand *e; (e = errand_pop(&resends));) {
+		assert_int_equal(e->kind, ERRAND_RESEND);
+		assert_true(e->keeps);
+		assert_true(e->kept.next_ms > 0);
+		assert_false(e->kept.told);
+	}
+	for (struct errand *e; (e = errand_pop(&list));)
+		assert_true(e->kind != ERRAND_RESEND && !e->keeps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +210,7 @@ int main(void)
 		cmocka_unit_test(an_answer_says_which_sending_it_answers),
 		cmocka_unit_test(a_status_without_a_result_fails_only_what_the_same_row_asked_for),
 		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),
+		cmocka_unit_test(of_the_questions_only_resends_are_taken_back_with_their_lease),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
