@@ -18,8 +18,10 @@
 #include "store/claim.h"
 #include "store/db.h"
 
+#define BATCH_FIRST 32
 #define CLAIM_ROOM_MIN 32 /* fewer free slots than this wait for more, or for the next look */
 #define FEW_SLOTS 4	  /* up to as many, attempts and all else take turns */
+#define PIECES 6	  /* of the lease */
 #define TROUBLE_MS 500	  /* after the database refused */
 #define CLOSING_TRIES 20
 #define CLOSING_TRIES_AT_ONCE 2
@@ -79,6 +81,18 @@ static void keep_lease(struct desk *d)
 	case RC_INVALID:
 	case RC__MAX: desk_say_trouble(d); break;
 	}
+}
+
+/* While the database refuses, the head of the loop alone goes on trying. */
+void desk_keep_lease(struct desk *d)
+{
+	if (d->registered && !desk_in_trouble(d))
+		keep_lease(d);
+}
+
+int64_t desk_piece_end_ms(const struct desk *d)
+{
+	return clock_monotonic_ms() + (int64_t)d->orders.lease_s * 1000 / PIECES;
 }
 
 /* --- claiming */
@@ -279,14 +293,18 @@ static void *work(void *arg)
 	do {
 		keep_lease(d);
 		settling_run(d);
+		desk_keep_lease(d);
 		upkeep_run(d);
 		bool attempts_first = d->orders.in_flight_max <= FEW_SLOTS && turns++ % 2 == 0;
 
 		if (attempts_first && may_claim(d, &room))
 			claim(d, room);
 		questions_ask(d);
+		desk_keep_lease(d);
 		messages_tell(d);
+		desk_keep_lease(d);
 		certifying_run(d);
+		desk_keep_lease(d);
 		if (!attempts_first && may_claim(d, &room))
 			claim(d, room);
 	} while (wait_for_news(d));
@@ -304,6 +322,7 @@ struct desk *desk_open(const struct desk_orders *orders)
 	d->orders = *orders;
 	d->claiming = true;
 	d->tries_left = CLOSING_TRIES;
+	d->batch_max = BATCH_FIRST;
 	d->db = db_new(orders->defaults_file);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_condattr_init(&monotonic);

@@ -44,6 +44,7 @@ struct desk {
 	struct certifying *runs; /* certifications that are this poller's */
 	size_t runs_len;
 	struct word words[SETTLE_MAX]; /* of the batch being settled */
+	size_t batch_max;	       /* words in the next one; follows what the last one took */
 	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, certify_at_ms;
 	int64_t trouble_until_ms;
 	unsigned int losses; /* of the batch that is being settled */
@@ -57,6 +58,13 @@ bool desk_in_trouble(const struct desk *d);
 /* A new id is taken, and the old lease runs out: whoever finds it calls what is left under it
  * unknown. What is on its way under the old id still settles when it comes back. */
 void desk_give_up_id(struct desk *d, const char *why);
+
+/* Renews the lease where a third of it has passed. Between any two pieces of work, each of which
+ * takes no more than a sixth. */
+void desk_keep_lease(struct desk *d);
+
+/* Monotonic: until then a piece of work that begins now may go on. */
+int64_t desk_piece_end_ms(const struct desk *d);
 
 bool desk_is_claiming(struct desk *d);
 

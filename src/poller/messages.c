@@ -52,7 +52,9 @@ static enum rc note_message(struct desk *d, const struct errand *e)
  * id. */
 bool messages_note(struct desk *d)
 {
-	for (struct errand *e; (e = d->told.first);) {
+	int64_t end_ms = desk_piece_end_ms(d);
+
+	for (struct errand *e; (e = d->told.first) && clock_monotonic_ms() < end_ms;) {
 		enum rc rc = note_message(d, e);
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)

@@ -9,7 +9,8 @@ struct desk;
 
 void messages_tell(struct desk *d);
 
-/* Writes down what became of those that came back. False: the database refused, the rest waits. */
+/* Writes down what became of those that came back, of as many as there is time for. False: the
+ * database refused. */
 bool messages_note(struct desk *d);
 
 #endif

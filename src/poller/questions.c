@@ -47,7 +47,9 @@ void questions_ask(struct desk *d)
 
 bool questions_note(struct desk *d)
 {
-	for (struct errand *e; (e = d->kept.first);) {
+	int64_t end_ms = desk_piece_end_ms(d);
+
+	for (struct errand *e; (e = d->kept.first) && clock_monotonic_ms() < end_ms;) {
 		const struct text *words = &e->outcome.detail;
 
 		e->kept.words = words->len ? words->bytes : NULL;

@@ -9,8 +9,8 @@ struct desk;
 
 void questions_ask(struct desk *d);
 
-/* Writes down the answers that came back and settle nothing. False: the database refused, the rest
- * waits. */
+/* Writes down the answers that came back and settle nothing, as many as there is time for. False:
+ * the database refused. */
 bool questions_note(struct desk *d);
 
 #endif

@@ -1,5 +1,6 @@
 #include "poller/settling.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "core/trace.h"
 #include "poller/certifying.h"
@@ -7,6 +8,7 @@
 #include "poller/messages.h"
 #include "poller/questions.h"
 
+#define BATCH_MIN 4
 #define LOSSES_UNTIL_ALONE 3 /* of a batch; then its words are said one by one */
 
 static void log_settled(const struct errand *errand, enum settled verdict)
@@ -72,7 +74,9 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 
 static bool settle_each(struct desk *d)
 {
-	for (size_t n = d->unsettled.len < SETTLE_MAX ? d->unsettled.len : SETTLE_MAX; n > 0; n--) {
+	int64_t end_ms = desk_piece_end_ms(d);
+
+	while (d->unsettled.len > 0 && clock_monotonic_ms() < end_ms) {
 		if (!settle_alone(d, d->unsettled.first))
 			return false;
 		errand_free(errand_pop(&d->unsettled));
@@ -80,14 +84,28 @@ static bool settle_each(struct desk *d)
 	return true;
 }
 
+size_t settling_next_max(size_t batch_max, size_t len, int64_t took_ms, int64_t piece_ms)
+{
+	if (took_ms > piece_ms)
+		return len > 2 * BATCH_MIN ? len / 2 : BATCH_MIN;
+	if (len < batch_max || took_ms > piece_ms / 4)
+		return batch_max;
+	return batch_max < SETTLE_MAX / 2 ? batch_max * 2 : SETTLE_MAX;
+}
+
 static bool settle_some(struct desk *d)
 {
 	enum settled verdicts[SETTLE_MAX];
 	size_t len = 0;
+	int64_t began_ms = clock_monotonic_ms(), piece_ms = desk_piece_end_ms(d) - began_ms;
 
-	for (struct errand *e = d->unsettled.first; e && len < SETTLE_MAX; e = e->next)
+	for (struct errand *e = d->unsettled.first; e && len < d->batch_max; e = e->next)
 		d->words[len++] = e->word;
-	switch (settle_words(d->db, d->words, len, verdicts)) {
+	enum rc rc = settle_words(d->db, d->words, len, verdicts);
+
+	d->batch_max =
+		settling_next_max(d->batch_max, len, clock_monotonic_ms() - began_ms, piece_ms);
+	switch (rc) {
 	case RC_OK:
 		d->losses = 0;
 		for (size_t i = 0; i < len; i++) {
@@ -138,7 +156,10 @@ void settling_run(struct desk *d)
 	settling_collect(d);
 	if (desk_all_noted(d) || desk_in_trouble(d))
 		return;
-	if ((d->unsettled.len == 0 || settle_some(d)) && questions_note(d) && messages_note(d))
+	bool said = d->unsettled.len == 0 || settle_some(d);
+
+	desk_keep_lease(d);
+	if (said && questions_note(d) && messages_note(d))
 		d->more = true;
 	else
 		desk_say_trouble(d);

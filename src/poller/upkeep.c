@@ -4,34 +4,61 @@
 #include "base/log.h"
 #include "poller/desk_own.h"
 #include "store/ask.h"
+#include "store/claim.h"
 
 #define REAP_MS 2000
 
+static void log_reaped(size_t len)
+{
+	log_warning("poller.reaped",
+		    "attempts=%zu: their poller's lease ran out; they are unknown now", len);
+}
+
+static void log_expired(size_t len)
+{
+	log_info("poller.expired", "jobs=%zu", len);
+}
+
+static void log_overdue(size_t len)
+{
+	log_warning("poller.overdue",
+		    "attempts=%zu: acknowledged, not answered by their deadline; unknown now", len);
+}
+
+static void log_stranded(size_t len)
+{
+	log_warning("poller.stranded",
+		    "jobs=%zu: their provider isn't there any more; they failed as never sent",
+		    len);
+}
+
+static const struct {
+	enum rc (*run)(struct db *db, size_t *len_out);
+	void (*log)(size_t len);
+} steps[] = {
+	{ claim_reap, log_reaped },
+	{ claim_expire, log_expired },
+	{ ask_overdue, log_overdue },
+	{ claim_fail_stranded, log_stranded },
+};
+
+/* Each step is its own: one that can't be done holds up no other. */
 void upkeep_run(struct desk *d)
 {
-	size_t reaped = 0, expired = 0, overdue = 0, stranded = 0;
 	int64_t now_ms = clock_monotonic_ms();
+	bool trouble = false;
 
 	if (now_ms < d->reap_at_ms || desk_in_trouble(d))
 		return;
 	d->reap_at_ms = now_ms + REAP_MS;
-	if (claim_reap(d->db, &reaped) != RC_OK || claim_expire(d->db, &expired) != RC_OK ||
-	    ask_overdue(d->db, &overdue) != RC_OK || claim_fail_stranded(d->db, &stranded) != RC_OK)
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		size_t len = 0;
+
+		desk_keep_lease(d);
+		trouble |= steps[i].run(d->db, &len) != RC_OK;
+		if (len > 0)
+			steps[i].log(len);
+	}
+	if (trouble)
 		desk_say_trouble(d);
-	if (reaped > 0)
-		log_warning("poller.reaped",
-			    "attempts=%zu: their poller's lease ran out; they are unknown now",
-			    reaped);
-	if (expired > 0)
-		log_info("poller.expired", "jobs=%zu", expired);
-	if (stranded > 0)
-		log_warning(
-			"poller.stranded",
-			"jobs=%zu: their provider isn't there any more; they failed as never sent",
-			stranded);
-	if (overdue > 0)
-		log_warning(
-			"poller.overdue",
-			"attempts=%zu: acknowledged, not answered by their deadline; unknown now",
-			overdue);
 }

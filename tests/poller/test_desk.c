@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "poller/desk_own.h"
+#include "poller/settling.h"
 
 /* A batch takes 256 words: what is left over must not wait for the next look at something else. */
 static void the_rest_of_a_batch_is_not_waited_for(void **state)
@@ -29,10 +30,33 @@ static void the_rest_of_a_batch_is_not_waited_for(void **state)
 	}
 }
 
+/* A batch that takes as long as the lease would lose it, and with it every attempt on its way. */
+static void a_slow_database_gets_smaller_batches_and_a_quick_one_full_ones(void **state)
+{
+	size_t max = SETTLE_MAX;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		size_t next = settling_next_max(max, max, 5001, 5000);
+
+		assert_true(next > 0 && (next < max || i > 4));
+		max = next;
+	}
+	assert_in_range(max, 1, 8);
+	assert_int_equal(settling_next_max(max, max, 5000, 5000), max);
+	for (int i = 0; i < 20; i++)
+		max = settling_next_max(max, max, 100, 5000);
+	assert_int_equal(max, SETTLE_MAX);
+	assert_int_equal(settling_next_max(100, 100, 0, 5000), 200);
+	assert_int_equal(settling_next_max(100, 99, 0, 5000), 100); /* nothing was tried */
+	assert_int_equal(settling_next_max(256, 20, 5001, 5000), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rest_of_a_batch_is_not_waited_for),
+		cmocka_unit_test(a_slow_database_gets_smaller_batches_and_a_quick_one_full_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
