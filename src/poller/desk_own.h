@@ -13,6 +13,7 @@
 #include "poller/errand.h"
 #include "store/claim.h"
 #include "store/db.h"
+#include "store/outbox_take.h"
 #include "store/settle.h"
 
 #define SETTLE_MAX 256
@@ -41,6 +42,7 @@ struct desk {
 	struct errand_list unsettled;
 	struct errand_list kept; /* answers that keep the doubt */
 	struct errand_list told; /* messages to owners, and what became of them */
+	struct outbox_turns outbox;
 	struct certifying *runs; /* certifications that are this poller's */
 	size_t runs_len;
 	struct word words[SETTLE_MAX]; /* of the batch being settled */

@@ -10,7 +10,7 @@
 #include "provider/hook.h"
 #include "store/ask.h"
 #include "store/claim.h"
-#include "store/outbox.h"
+#include "store/outbox_take.h"
 #include "store/settle.h"
 
 /* The claims of one batch share its providers; the last errand frees it. Only the desk's thread

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "core/webhook.h"
 #include "poller/desk_own.h"
-#include "store/outbox.h"
+#include "store/outbox_take.h"
 
 #define HOOKS_MAX 16
 
@@ -19,30 +19,28 @@ void messages_tell(struct desk *d)
 
 	if (room == 0)
 		return;
-	enum rc rc = outbox_take(d->db, room, &messages);
+	enum rc rc = outbox_take(d->db, room, &d->outbox, &messages);
 
-	if (rc != RC_OK) {
+	if (rc != RC_OK)
 		desk_say_trouble(d);
-		return;
-	}
-	if (messages.len == room)
+	else if (messages.len == room || messages.more)
 		d->tell_at_ms = now_ms;
-	if (messages.len > 0)
-		desk_hand_out(d, errands_of_messages(&messages));
+	desk_hand_out(d, errands_of_messages(&messages));
 }
 
 static enum rc note_message(struct desk *d, const struct errand *e)
 {
+	const struct outbox_message *message = e->message;
 	uint32_t random;
 
+	clock_random(&random, sizeof random);
+	int64_t next_ms = webhook_retry_ms(message->tries, random, e->told_retry_after_ms);
+
 	switch (e->told_end) {
-	case HOOK_DELIVERED: return outbox_delivered(d->db, &e->message->event.id);
-	case HOOK_GONE: return outbox_gone(d->db, e->message, e->told_why);
-	case HOOK_FAILED:
-		clock_random(&random, sizeof random);
-		return outbox_failed(
-			d->db, e->message, e->told_why,
-			webhook_retry_ms(e->message->tries, random, e->told_retry_after_ms));
+	case HOOK_DELIVERED: return outbox_delivered(d->db, message);
+	case HOOK_GONE: return outbox_gone(d->db, message, e->told_why);
+	case HOOK_TIMED_OUT: return outbox_timed_out(d->db, message, e->told_why, next_ms);
+	case HOOK_FAILED: return outbox_failed(d->db, message, e->told_why, next_ms);
 	case HOOK_END__MAX: break;
 	}
 	return RC_OK;
@@ -59,6 +57,8 @@ bool messages_note(struct desk *d)
 
 		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
 			return false;
+		outbox_returned(&d->outbox, e->message);
+		d->tell_at_ms = 0; /* there is room for its owner's next */
 		errand_free(errand_pop(&d->told));
 	}
 	return true;

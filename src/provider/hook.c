@@ -291,7 +291,7 @@ enum hook_end hook_end(struct hook *hook, CURLcode code, const char **why_out)
 	else
 		snprintf(hook->detail, sizeof hook->detail, "%s",
 			 hook->error[0] ? hook->error : curl_easy_strerror(code));
-	return HOOK_FAILED;
+	return code == CURLE_OPERATION_TIMEDOUT ? HOOK_TIMED_OUT : HOOK_FAILED;
 }
 
 int64_t hook_retry_after_ms(const struct hook *hook, int64_t now_us)

@@ -28,6 +28,7 @@ struct hook_order {
 enum hook_end {
 	HOOK_DELIVERED, /* 2xx */
 	HOOK_GONE,	/* 410: the endpoint wants no more */
+	HOOK_TIMED_OUT, /* no answer in time: to be tried again, and others first */
 	HOOK_FAILED,	/* anything else: to be tried again */
 	HOOK_END__MAX
 };

@@ -3,6 +3,7 @@
 #ifndef STORE_OUTBOX_H
 #define STORE_OUTBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,6 @@
 #include "core/webhook_def.h"
 #include "store/db.h"
 
-#define OUTBOX_MAX 64
 #define OUTBOX_HOLD_MS                                                                             \
 	60000 /* a message that was taken and not spoken of again is due once more after this */
 
@@ -27,32 +27,28 @@ struct outbox_message {
 	size_t owner_len;
 	uint32_t tries;		/* this one included */
 	struct webhook_def def; /* the endpoint as it stood when it was taken */
+	bool rested;		/* its endpoint has been left alone, for it didn't answer */
 	int64_t taken_ms;	/* monotonic, when it was taken */
 	int64_t taken_us;	/* the same by the database's clock, rather too early */
 };
 void outbox_message_release(struct outbox_message *message);
 
-struct outbox_list {
-	struct outbox_message *list; /* NULL where len is 0 */
-	size_t len;
-};
-void outbox_list_free(struct outbox_list *messages);
-
-/* Up to `max` (at most OUTBOX_MAX) messages that are due; no other poller gets them until the hold
- * is over. Those whose endpoint is gone are dropped, those whose endpoint is disabled wait for it
- * to be enabled. */
-MUST_CHECK enum rc outbox_take(struct db *db, size_t max, struct outbox_list *messages_out);
-
 /* What became of one that was taken. `answer` and `why`: words, at most 1,000 bytes. Where the
  * database refuses, leave it: the hold runs out and the message is sent again. next_ms -1: given
- * up. Once another poller has taken it, outbox_failed() changes nothing. */
-MUST_CHECK enum rc outbox_delivered(struct db *db, const struct id *message_id);
+ * up. Once another poller has taken it, outbox_failed() changes nothing of it. */
+MUST_CHECK enum rc outbox_delivered(struct db *db, const struct outbox_message *message);
 MUST_CHECK enum rc outbox_failed(struct db *db, const struct outbox_message *message,
 				 const char *answer, int64_t next_ms);
 
-/* The endpoint wants no more (410): it is disabled, and its owner's messages wait. If it has
- * another URL by now than the message was sent to, nothing is disabled and the message is due
- * again. */
+/* The same where no answer came in time: all its owner's messages are put off together, for 5 s,
+ * and each time that it happens again for twice as long, up to ten minutes. Any answer ends that.
+ */
+MUST_CHECK enum rc outbox_timed_out(struct db *db, const struct outbox_message *message,
+				    const char *answer, int64_t next_ms);
+
+/* The endpoint wants no more (410): it is disabled, and its owner's messages wait (the first of
+ * them from now on, the others when their turn comes). If it has another URL by now than the
+ * message was sent to, nothing is disabled and the message is due again. */
 MUST_CHECK enum rc outbox_gone(struct db *db, const struct outbox_message *message,
 			       const char *why);
 

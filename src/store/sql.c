@@ -668,12 +668,18 @@ static const struct {
 			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner AND "
 			    "w.enabled = 1 WHERE j.id = ? "
 			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
-	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox WHERE next_at <= NOW(6) ORDER BY next_at LIMIT "
-			     "? FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_OUTBOX_DUE, "SELECT 1 FROM outbox WHERE next_at <= NOW(6) LIMIT 1"),
+	ROW(SQL_OUTBOX_OWNERS, "SELECT owner FROM outbox WHERE owner > ? GROUP BY owner HAVING "
+			       "MIN(next_at) <= NOW(6) ORDER BY owner LIMIT ?"),
+	ROW(SQL_WEBHOOK_TURN,
+	    "SELECT enabled, COALESCE(rest_until > NOW(6), 0) FROM webhooks WHERE "
+	    "owner = ? LOCK IN SHARE MODE"),
+	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox FORCE INDEX (owner_next) WHERE owner = ? AND "
+			     "next_at <= NOW(6) ORDER BY next_at LIMIT ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_OUTBOX_READ,
 	    "SELECT NOW(6), o.job_id, o.owner, o.type, o.idempotency_key, o.state, "
 	    "o.version, o.tries, o.created_at, "
-	    "IF(w.owner IS NULL, NULL, 1), w.enabled, w.url, w.secrets FROM "
+	    "IF(w.owner IS NULL, NULL, 1), w.enabled, w.timeouts, w.url, w.secrets FROM "
 	    "outbox o LEFT JOIN webhooks w "
 	    "ON w.owner = o.owner WHERE o.id = ?"),
 	ROW(SQL_OUTBOX_HOLD, "UPDATE outbox SET tries = tries + 1, next_at = NOW(6) + INTERVAL ? "
@@ -682,25 +688,42 @@ static const struct {
 	ROW(SQL_OUTBOX_FAILED, "UPDATE outbox SET last_answer = ?, next_at = NOW(6) + INTERVAL ? "
 			       "MICROSECOND WHERE id = ? "
 			       "AND tries = ?"),
-	ROW(SQL_OUTBOX_PARK,
-	    "UPDATE outbox SET next_at = NULL WHERE owner = ? AND next_at IS NOT NULL"),
+	/* These go for an owner's backlog, a batch at a time: OUTBOX_BATCH. */
+	ROW(SQL_OUTBOX_PARK, "UPDATE outbox SET next_at = NULL WHERE owner = ? AND next_at IS NOT "
+			     "NULL ORDER BY next_at LIMIT 500"),
+	ROW(SQL_OUTBOX_REST,
+	    "UPDATE outbox SET next_at = COALESCE((SELECT w.rest_until FROM webhooks w WHERE "
+	    "w.owner "
+	    "= outbox.owner), NOW(6)) WHERE owner = ? AND next_at <= NOW(6) ORDER BY next_at LIMIT "
+	    "500"),
 	ROW(SQL_OUTBOX_PARK_ONE, "UPDATE outbox SET next_at = NULL WHERE id = ?"),
 	ROW(SQL_OUTBOX_WAKE,
-	    "UPDATE outbox SET next_at = NOW(6), tries = 0 WHERE owner = ? AND next_at IS NULL"),
-	ROW(SQL_OUTBOX_FORGET, "DELETE FROM outbox WHERE owner = ?"),
+	    "UPDATE outbox SET next_at = NOW(6), tries = 0 WHERE owner = ? AND next_at IS NULL "
+	    "LIMIT 500"),
+	ROW(SQL_OUTBOX_FORGET, "DELETE FROM outbox WHERE owner = ? AND NOT EXISTS (SELECT 1 FROM "
+			       "webhooks w WHERE w.owner = outbox.owner) LIMIT 500"),
 	ROW(SQL_WEBHOOK_INSERT,
 	    "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, updated_at) "
 	    "VALUES (?, ?, ?, 1, NOW(6), NOW(6))"),
 	ROW(SQL_WEBHOOK_UPDATE,
 	    "UPDATE webhooks SET url = ?, secrets = ?, enabled = 1, disabled_why = NULL, "
+	    "timeouts = 0, rest_until = NULL, "
 	    "updated_at = NOW(6) WHERE owner = ?"),
 	ROW(SQL_WEBHOOK_LIST,
 	    "SELECT " WEBHOOK_ROW " FROM webhooks w WHERE w.owner > ? ORDER BY w.owner LIMIT ?"),
 	ROW(SQL_WEBHOOK_DISABLE, "UPDATE webhooks SET enabled = 0, disabled_why = ?, updated_at = "
 				 "NOW(6) WHERE owner = ? "
 				 "AND url = ?"),
-	ROW(SQL_WEBHOOK_ENABLE, "UPDATE webhooks SET enabled = 1, disabled_why = NULL, updated_at "
-				"= NOW(6) WHERE owner = ?"),
+	ROW(SQL_WEBHOOK_ENABLE, "UPDATE webhooks SET enabled = 1, disabled_why = NULL, timeouts = "
+				"0, rest_until = NULL, updated_at = NOW(6) WHERE owner = ?"),
+	/* Those that were on their way together count once. */
+	ROW(SQL_WEBHOOK_TIMED_OUT, "UPDATE webhooks SET rest_until = NOW(6) + INTERVAL LEAST(600, "
+				   "5 << LEAST(timeouts, 7)) "
+				   "SECOND, timeouts = LEAST(timeouts + 1, 100) WHERE owner = ? "
+				   "AND url = ? AND (rest_until "
+				   "IS NULL OR rest_until <= NOW(6))"),
+	ROW(SQL_WEBHOOK_ANSWERED,
+	    "UPDATE webhooks SET timeouts = 0, rest_until = NULL WHERE owner = ? AND timeouts > 0"),
 	ROW(SQL_WEBHOOK_DELETE, "DELETE FROM webhooks WHERE owner = ?"),
 	ROW(SQL_PURGE_OUTBOX, "DELETE FROM outbox WHERE job_id IN ({, |?})"),
 	ROW(SQL_VITALS_OUTBOX, "SELECT (SELECT COUNT(*) FROM webhooks WHERE enabled = 0), (SELECT "

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/outbox_take.h"
 #include "store/stmt.h"
 
 void webhook_row_release(struct webhook_row *row)
@@ -28,6 +29,17 @@ static enum rc run_for(struct db *db, enum sql statement, const struct owner *ow
 
 	if (rc == RC_OK)
 		*changed_out = stmt_changed(st);
+	return rc;
+}
+
+/* What a transaction of 500 has left is gone for in transactions of their own. */
+static enum rc run_rest(struct db *db, enum sql statement, const struct owner *owner)
+{
+	uint64_t changed = OUTBOX_BATCH;
+	enum rc rc = RC_OK;
+
+	while (rc == RC_OK && changed >= OUTBOX_BATCH)
+		rc = run_for(db, statement, owner, &changed);
 	return rc;
 }
 
@@ -116,6 +128,8 @@ enum rc webhook_store_put(struct db *db, const char *owner, size_t owner_len,
 	webhook_secrets_write(def, &secrets);
 	if (text_ok(&secrets))
 		rc = db_transact(db, put_row, &put);
+	if (rc == RC_OK)
+		rc = run_rest(db, SQL_OUTBOX_WAKE, &put.owner);
 	text_release(&secrets);
 	return rc;
 }
@@ -203,13 +217,17 @@ static enum rc run_pair(struct db *db, void *arg)
 enum rc webhook_store_enable(struct db *db, const char *owner, size_t owner_len)
 {
 	struct pair pair = { { owner, owner_len }, SQL_WEBHOOK_ENABLE, SQL_OUTBOX_WAKE };
+	enum rc rc = db_transact(db, run_pair, &pair);
 
-	return db_transact(db, run_pair, &pair);
+	return rc == RC_OK ? run_rest(db, SQL_OUTBOX_WAKE, &pair.owner) : rc;
 }
 
 enum rc webhook_store_delete(struct db *db, const char *owner, size_t owner_len)
 {
 	struct pair pair = { { owner, owner_len }, SQL_WEBHOOK_DELETE, SQL_OUTBOX_FORGET };
+	enum rc rc = db_transact(db, run_pair, &pair);
 
-	return db_transact(db, run_pair, &pair);
+	if (rc == RC_OK)
+		(void)run_rest(db, SQL_OUTBOX_FORGET, &pair.owner); /* else the pollers do it */
+	return rc;
 }

@@ -113,7 +113,7 @@ static void c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said(void **sta
 
 static void f03_a_message_goes_out_under_the_databases_time(void **state)
 {
-	struct outbox_list messages = { calloc(1, sizeof *messages.list), 1 };
+	struct outbox_list messages = { .list = calloc(1, sizeof *messages.list), .len = 1 };
 
 	(void)state;
 	messages.list[0].taken_ms = 7;

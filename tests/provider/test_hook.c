@@ -27,6 +27,7 @@ struct mail {
 	const char *url;
 	const char *secrets[WEBHOOK_SECRETS_MAX]; /* default ${env:HOOK_A} */
 	bool only_public;
+	long timeout_ms; /* 0: as it is built */
 	enum rc built;
 	CURLcode code;
 	enum hook_end end;
@@ -65,6 +66,8 @@ static void post(struct mail *mail)
 
 	mail->built = hook_build(&order, &hook);
 	assert_int_not_equal(mail->built, RC_FAULT);
+	if (mail->timeout_ms)
+		curl_easy_setopt(hook->easy, CURLOPT_TIMEOUT_MS, mail->timeout_ms);
 	mail->code = mail->built == RC_OK ? curl_easy_perform(hook->easy) : CURLE_OK;
 	mail->end = hook_end(hook, mail->code, &why);
 	mail->retry_after_ms = hook_retry_after_ms(hook, NOW_US);
@@ -127,6 +130,25 @@ static void each_answer_means_one_thing(void **state)
 		if (shop_requests(printer) != 1)
 			fail_msg("%s: %d requests", rows[i].mode, shop_requests(printer));
 	}
+}
+
+static void an_endpoint_that_does_not_answer_is_told_from_one_that_fails(void **state)
+{
+	char url[64];
+	int port, fd = silent_listener(&port);
+
+	(void)state;
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+	struct mail mail = { .url = url, .timeout_ms = 100 };
+
+	post(&mail);
+	assert_int_equal(mail.end, HOOK_TIMED_OUT);
+	assert_int_equal(mail.retry_after_ms, -1);
+	close(fd);
+	struct mail refused = { .url = url };
+
+	post(&refused);
+	assert_int_equal(refused.end, HOOK_FAILED);
 }
 
 static void c07_the_wait_that_an_endpoint_asks_for_is_told(void **state)
@@ -314,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_answer_means_one_thing),
+		cmocka_unit_test(an_endpoint_that_does_not_answer_is_told_from_one_that_fails),
 		cmocka_unit_test(c07_the_wait_that_an_endpoint_asks_for_is_told),
 		cmocka_unit_test(the_request_is_what_the_standard_says),
 		cmocka_unit_test(private_addresses_are_refused_unless_allowed),

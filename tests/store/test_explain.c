@@ -221,8 +221,17 @@ static void grow(const char *job_states, const char *attempt_states)
 	raw_run(here.raw, "INSERT INTO pollers SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'h', 1, "
 			  "NOW(6), NOW(6) + INTERVAL 60 SECOND "
 			  "FROM seq_1_to_20");
+	raw_run(here.raw,
+		"INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, version, "
+		"next_at, created_at) SELECT id, id, owner, 'job.failed', 'k', 'failed', 1, "
+		"IF(turn MOD 2, NOW(6), NULL), NOW(6) FROM (SELECT id, owner, "
+		"CAST(idempotency_key AS UNSIGNED) AS turn FROM jobs) g");
+	raw_run(here.raw, "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, "
+			  "updated_at) SELECT "
+			  "seq, 'http://h/', '[]', 1, NOW(6), NOW(6) FROM seq_0_to_49");
 	provider_new("second", 64);
-	raw_run(here.raw, "ANALYZE TABLE jobs, attempts, races, tokens, pollers, providers");
+	raw_run(here.raw, "ANALYZE TABLE outbox, webhooks, jobs, attempts, races, tokens, pollers, "
+			  "providers");
 }
 
 static void no_statement_walks_a_table_while_work_piles_up(void **state)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "store/outbox.h"
+#include "store/outbox_take.h"
 #include "store/vitals.h"
 #include "store/webhook_store.h"
 
@@ -64,12 +64,20 @@ static struct id told_job(const char *owner)
 	return job;
 }
 
-static struct outbox_list take_all(size_t max)
+static struct outbox_list take_by(struct outbox_turns *turns, size_t max)
 {
 	struct outbox_list messages;
 
-	assert_int_equal(outbox_take(here.db, max, &messages), RC_OK);
+	assert_int_equal(outbox_take(here.db, max, turns, &messages), RC_OK);
 	return messages;
+}
+
+/* By a poller that has nothing in hand. */
+static struct outbox_list take_all(size_t max)
+{
+	struct outbox_turns turns = { 0 };
+
+	return take_by(&turns, max);
 }
 
 static void nobody_is_due(void)
@@ -77,7 +85,7 @@ static void nobody_is_due(void)
 	struct outbox_list messages = take_all(OUTBOX_MAX);
 
 	assert_int_equal(messages.len, 0);
-	assert_null(messages.list);
+	outbox_list_free(&messages);
 }
 
 static void make_due(void)
@@ -240,8 +248,8 @@ static void a_delivered_message_is_gone_and_a_given_up_one_stays(void **state)
 	struct outbox_list messages = take_all(OUTBOX_MAX);
 
 	assert_int_equal(messages.len, 2);
-	assert_int_equal(outbox_delivered(here.db, &messages.list[0].event.id), RC_OK);
-	assert_int_equal(outbox_delivered(here.db, &messages.list[0].event.id), RC_OK);
+	assert_int_equal(outbox_delivered(here.db, &messages.list[0]), RC_OK);
+	assert_int_equal(outbox_delivered(here.db, &messages.list[0]), RC_OK);
 	assert_int_equal(outbox_failed(here.db, &messages.list[1], "it answered 500", -1), RC_OK);
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
 	assert_int_equal(raw_number(PARKED), 1);
@@ -249,19 +257,159 @@ static void a_delivered_message_is_gone_and_a_given_up_one_stays(void **state)
 	outbox_list_free(&messages);
 }
 
+static size_t taken_of(const struct outbox_list *messages, const char *owner)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < messages->len; i++)
+		len += messages->list[i].owner_len == strlen(owner) &&
+		       memcmp(messages->list[i].owner, owner, strlen(owner)) == 0;
+	return len;
+}
+
 static void at_most_as_many_are_taken_as_asked_for(void **state)
+{
+	static const char *const owners[] = { "ann", "bob", "cy" };
+	struct outbox_turns turns = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(owners); i++) {
+		put(owners[i], URL);
+		told_job(owners[i]);
+		told_job(owners[i]);
+	}
+	struct outbox_list messages = take_by(&turns, 3);
+
+	assert_int_equal(messages.len, 3);
+	assert_int_equal(taken_of(&messages, "ann"), 2);
+	assert_int_equal(taken_of(&messages, "bob"), 1);
+	outbox_list_free(&messages);
+	messages = take_by(&turns, 64); /* from where it stopped, and around */
+	assert_int_equal(messages.len, 3);
+	assert_int_equal(taken_of(&messages, "cy"), 2);
+	assert_int_equal(taken_of(&messages, "bob"), 1);
+	outbox_list_free(&messages);
+}
+
+static void f06_a_backlog_of_one_owner_delays_no_other(void **state)
+{
+	struct outbox_turns turns = { 0 };
+
+	(void)state;
+	put("ann", URL);
+	put("bob", URL);
+	for (int i = 0; i < 50; i++)
+		told_job("ann");
+	raw_run(here.raw, "UPDATE outbox SET next_at = '2001-01-01'");
+	told_job("bob");
+	struct outbox_list first = take_by(&turns, 16);
+
+	assert_int_equal(taken_of(&first, "ann"), 2);
+	assert_int_equal(taken_of(&first, "bob"), 1);
+	/* While those are on their way, nothing more of hers. */
+	struct outbox_list second = take_by(&turns, 16);
+
+	assert_int_equal(second.len, 0);
+	outbox_list_free(&second);
+	outbox_returned(&turns, &first.list[0]);
+	second = take_by(&turns, 16);
+	assert_int_equal(second.len, 1);
+	assert_int_equal(taken_of(&second, "ann"), 1);
+	outbox_list_free(&first);
+	outbox_list_free(&second);
+}
+
+static uint64_t rest_s(void)
+{
+	return raw_number("SELECT COALESCE(CEIL(TIMESTAMPDIFF(MICROSECOND, NOW(6), rest_until) / "
+			  "1e6), 0) FROM webhooks WHERE owner = 'ann'");
+}
+
+/* One message of each owner is taken, and its endpoint doesn't answer. */
+static void times_out(void)
+{
+	struct outbox_list messages = take_all(1);
+
+	assert_int_equal(messages.len, 1);
+	assert_memory_equal(messages.list[0].owner, "ann", 3);
+	assert_int_equal(outbox_timed_out(here.db, &messages.list[0], "it timed out", 1000), RC_OK);
+	outbox_list_free(&messages);
+}
+
+static void f06_an_endpoint_that_does_not_answer_is_left_alone_with_all_its_messages(void **state)
 {
 	(void)state;
 	put("ann", URL);
 	for (int i = 0; i < 5; i++)
 		told_job("ann");
-	struct outbox_list messages = take_all(3);
+	times_out();
+	assert_in_range(rest_s(), 1, 5);
+	nobody_is_due();
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at < NOW(6)"), 0);
+	assert_int_equal(raw_number("SELECT SUM(tries) FROM outbox"), 1); /* no try was spent */
+	for (int i = 0; i < 9; i++) {
+		uint64_t before = rest_s();
 
-	assert_int_equal(messages.len, 3);
-	outbox_list_free(&messages);
-	messages = take_all(3);
+		raw_run(here.raw, "UPDATE webhooks SET rest_until = NOW(6) - INTERVAL 1 SECOND");
+		make_due();
+		times_out();
+		assert_true(rest_s() > before || before >= 590);
+	}
+	assert_in_range(rest_s(), 590, 600);
+	/* Two that were on their way together count once, and an answer ends it. */
+	raw_run(here.raw, "UPDATE webhooks SET rest_until = NULL, timeouts = 0");
+	make_due();
+	struct outbox_list messages = take_all(OUTBOX_MAX);
+
 	assert_int_equal(messages.len, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(outbox_timed_out(here.db, &messages.list[i], "it timed out", 1),
+				 RC_OK);
 	outbox_list_free(&messages);
+	assert_int_equal(raw_number("SELECT timeouts FROM webhooks"), 1);
+	raw_run(here.raw, "UPDATE webhooks SET rest_until = NOW(6) - INTERVAL 1 SECOND");
+	make_due();
+	messages = take_all(OUTBOX_MAX);
+	assert_int_equal(messages.len, 2);
+	assert_int_equal(outbox_failed(here.db, &messages.list[0], "it answered 500", 1), RC_OK);
+	outbox_list_free(&messages);
+	assert_int_equal(raw_number("SELECT timeouts = 0 AND rest_until IS NULL FROM webhooks"), 1);
+}
+
+/* One statement for all of it would take longer than a poller's lease. */
+static void f06_a_backlog_that_cannot_be_told_is_moved_a_batch_at_a_turn(void **state)
+{
+	struct outbox_turns turns = { 0 };
+	struct outbox_list messages;
+
+	(void)state;
+	put("ann", URL);
+	told_job("ann");
+	raw_run(here.raw,
+		"INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, version, "
+		"next_at, created_at) SELECT UNHEX(LPAD(HEX(seq), 32, '0')), o.job_id, o.owner, "
+		"o.type, o.idempotency_key, o.state, 1, o.next_at, o.created_at FROM outbox o JOIN "
+		"seq_1_to_1200");
+	messages = take_by(&turns, 1);
+	assert_int_equal(outbox_gone(here.db, &messages.list[0], "it answered 410"), RC_OK);
+	outbox_returned(&turns, &messages.list[0]);
+	outbox_list_free(&messages);
+	assert_in_range(raw_number(PARKED), 500, 501);
+	messages = take_by(&turns, 1);
+	assert_int_equal(messages.len, 0);
+	assert_true(messages.more);
+	outbox_list_free(&messages);
+	assert_in_range(raw_number(PARKED), 1000, 1001);
+	messages = take_by(&turns, 1);
+	assert_false(messages.more);
+	outbox_list_free(&messages);
+	assert_int_equal(raw_number(PARKED), 1201);
+	nobody_is_due();
+	/* An operator's word goes for all of it. */
+	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_OK);
+	assert_int_equal(raw_number(PARKED), 0);
+	assert_int_equal(webhook_store_delete(here.db, "ann", 3), RC_OK);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 0);
 }
 
 static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **state)
@@ -415,13 +563,16 @@ struct haul {
 static void take_until_empty(struct db *db, size_t index, void *arg)
 {
 	struct haul *haul = arg;
+	struct outbox_turns turns = { 0 };
 	struct outbox_list messages;
 
 	for (int empty = 0; empty < 3 && haul->rc[index] == RC_OK;) {
-		haul->rc[index] = outbox_take(db, 4, &messages);
+		haul->rc[index] = outbox_take(db, 4, &turns, &messages);
 		empty += messages.len == 0;
 		for (size_t i = 0; i < messages.len && haul->rc[index] == RC_OK; i++)
-			haul->rc[index] = outbox_delivered(db, &messages.list[i].event.id);
+			haul->rc[index] = outbox_delivered(db, &messages.list[i]);
+		for (size_t i = 0; i < messages.len; i++)
+			outbox_returned(&turns, &messages.list[i]);
 		haul->taken[index] += messages.len;
 		outbox_list_free(&messages);
 	}
@@ -456,6 +607,9 @@ int main(void)
 		TEST(f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(a_delivered_message_is_gone_and_a_given_up_one_stays),
 		TEST(at_most_as_many_are_taken_as_asked_for),
+		TEST(f06_a_backlog_of_one_owner_delays_no_other),
+		TEST(f06_an_endpoint_that_does_not_answer_is_left_alone_with_all_its_messages),
+		TEST(f06_a_backlog_that_cannot_be_told_is_moved_a_batch_at_a_turn),
 		TEST(an_endpoint_that_is_gone_is_disabled_and_its_messages_wait),
 		TEST(the_old_address_cannot_disable_the_new_one),
 		TEST(a_message_without_a_way_is_not_handed_out),
