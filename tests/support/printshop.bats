@@ -578,6 +578,69 @@ lacks() {
 	run -0 ask "$SHOP/inkjet"
 }
 
+# --- chats and tokenizers
+
+CHAT='{"model":"m-1","messages":[{"role":"system","content":"Answer in capital letters, as JSON: text, words and amount."},
+	{"role":"user","content":"pay 12.50 to \"Zo\u00eb\""}],"response_format":{"json_schema":{"schema":{"required":["text","words","amount"]}}}}'
+
+@test "a chat answers from the model's name, the system message and the user's" {
+	run -0 curl -sS -m 5 -d "$CHAT" "$SHOP/chat/chat"
+	[ "$(jq -r '[.model, .choices[0].finish_reason, .choices[0].message.content] | join(" ")' <<<"$output")" = \
+		'm-1 stop {"text": "PAY 12.50 TO \"ZOë\"", "words": 4, "amount": 12.50}' ]
+	[ "$(count chat sheets)" = 1 ]
+	run -0 curl -sS -m 5 -d '{"model":"m-1","messages":[{"role":"user","content":"hello"}]}' "$SHOP/chat/chat"
+	[ "$(jq -r '.choices[0].message.content' <<<"$output")" = 'You said: hello' ]
+	run -0 curl -sS -m 5 -o /dev/null -w '%{http_code}' -d '{"model":"m-1"}' "$SHOP/chat/chat"
+	[ "$output" = 400 ]
+}
+
+@test "each way to miss what a chat was asked for does so" {
+	local way want filter='[(.error.code // .model), .choices[0].finish_reason, .choices[0].message.content]'
+
+	while read -r way want; do
+		run -0 curl -sS -m 5 -d "$CHAT" "$SHOP/chat/chat=$way"
+		# shellcheck disable=SC2053 # a pattern
+		[[ $(jq -c "$filter" <<<"$output") == $want ]] || { echo "$way: $output"; return 1; }
+	done <<-'ROWS'
+		error-429 \[429,null,null\]
+		error-503 \[503,null,null\]
+		choice-error \["m-1","error",""\]
+		fence \["m-1","stop","```json?n{*}?n```"\]
+		prose-fence \["m-1","stop","Here*```json?n{*}?n```"\]
+		prose \["m-1","stop","Sure!*{*}*else?"\]
+		length-cut \["m-1","length","{*[!}]"\]
+		length-whole \["m-1","length","{*}"\]
+		length-null \["m-1","length",null\]
+		refusal \["m-1","stop",null\]
+		refusal-empty \["m-1","stop",""\]
+		filter \["m-1","content_filter",""\]
+		tool-call \["m-1","tool_calls",null\]
+		other-model \["substitute","stop","{*}"\]
+		no-schema \["m-1","stop","You?said:*"\]
+		no-system \["m-1","stop","{*pay*}"\]
+		system-refused \[400,null,null\]
+		schema-echo \["m-1","stop","{*required*}"\]
+		extra-key \["m-1","stop","{*confidence*}"\]
+		wrapper \["m-1","stop","{*result*{*}}"\]
+	ROWS
+	[ "$(count chat sheets)" = 19 ]	# a refusal by status prints nothing
+	run -0 curl -sS -m 5 -d "$CHAT" "$SHOP/chat/chat=stream"
+	says 'data: {' '[DONE]'
+	run -0 curl -sS -m 5 -d "$CHAT" "$SHOP/chat/chat=stream-cut"
+	[ "$(grep -c '^data: ' <<<"$output")" = 5 ]
+}
+
+@test "a tokenizer's tokens make the text again, in llama.cpp's form and in vLLM's" {
+	run -0 curl -sS -m 5 -d '{"content":"a  \u00e9"}' "$SHOP/t/chat=tokenize"
+	[ "$output" = '{"tokens": [97,32,32,195,169]}' ]
+	run -0 curl -sS -m 5 -d "$output" "$SHOP/t/chat=detokenize"
+	[ "$output" = '{"content": "a  é"}' ]
+	run -0 curl -sS -m 5 -d '{"model":"m","prompt":"ab"}' "$SHOP/t/chat=tokenize"
+	[ "$output" = '{"count": 2, "max_model_len": 4096, "tokens": [97,98]}' ]
+	run -0 curl -sS -m 5 -d '{"model":"m","tokens":[97,32,32,195,169]}' "$SHOP/t/chat=detokenize-lossy"
+	[ "$output" = '{"prompt": "a ??"}' ]
+}
+
 @test "an upload at the limit is taken, whole and chunked" {
 	head -c 8388608 /dev/zero >"$BATS_TEST_TMPDIR/body"
 	run -0 curl -sS -o /dev/null -w '%{http_code}' --data-binary "@$BATS_TEST_TMPDIR/body" "$SHOP/inkjet"

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum param { NO_VALUE, DELAY_MS, STATUS, REDIRECT, BIG_BYTES, BODY, TYPE, RETRY_AFTER };
+#include "printshop_chat.h"
+
+enum param { NO_VALUE, DELAY_MS, STATUS, REDIRECT, BIG_BYTES, BODY, TYPE, RETRY_AFTER, CHAT };
 
 static const struct mode_row {
 	const char *name;
@@ -45,6 +47,7 @@ static const struct mode_row {
 	{ "echo", MODE_ECHO, NO_VALUE },
 	{ "in-progress", MODE_IN_PROGRESS, NO_VALUE },
 	{ "honour", MODE_HONOUR, NO_VALUE },
+	{ "chat", 0, CHAT },
 	{ "here", 0, NO_VALUE },
 };
 
@@ -117,6 +120,9 @@ static bool set_value(struct modes *modes, enum param param, const struct buf *v
 	case RETRY_AFTER:
 		return modes->retry_after_count < MODES_RETRY_AFTERS_MAX &&
 		       copy_line(value, modes->retry_after[modes->retry_after_count++]);
+	case CHAT:
+		modes->chat = chat_way(value->bytes, value->len);
+		return modes->chat != CHAT_NONE;
 	}
 	return false;
 }
@@ -129,11 +135,11 @@ static bool add_one(struct modes *modes, const char *item, size_t len)
 	struct buf value = { 0 };
 	bool fine = false;
 
-	if (!row || !equals != (row->param == NO_VALUE))
+	if (!row || (!equals != (row->param == NO_VALUE) && row->param != CHAT))
 		return false;
 	modes->flags |= row->flag;
 	if (!equals)
-		return true;
+		return row->param == NO_VALUE || set_value(modes, row->param, &value);
 	if (buf_add_urldecoded(&value, equals + 1, len - name_len - 1, false))
 		fine = set_value(modes, row->param, &value);
 	buf_release(&value);

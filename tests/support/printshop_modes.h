@@ -17,7 +17,8 @@
  * What the answer says:
  *   status=CODE, 204, in-progress (409), redirect=CODE (Location: /<printer>-elsewhere/here)
  *   retry-after=VALUE (twice: two lines), type=MIME
- *   body=TEXT big=BYTES nonjson dup-member nan fence echo nobody; else the default body
+ *   body=TEXT big=BYTES nonjson dup-member nan fence echo nobody
+ *   chat[=WAY] (printshop_chat.h); else the default body
  * How it is sent:
  *   early-hints (a 103 first), gzip, bad-gzip, and one of
  *   cut cut-stall chunked chunked-cut two-lengths close-delimited close-cut
@@ -74,6 +75,7 @@ struct modes {
 	int status;	  /* 0: not said */
 	int redirect;	  /* 0: none */
 	size_t big_bytes; /* 0: not said */
+	int chat;	  /* 0: none */
 	bool has_body;
 	struct buf body;
 	char type[MODES_VALUE_BYTES];

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "printshop_chat.h"
+
 enum {
 	CLOSING_MODES = MODE_CUT | MODE_CHUNKED_CUT | MODE_TWO_LENGTHS | MODE_CLOSE_DELIMITED |
 			MODE_CLOSE_CUT,
@@ -121,6 +123,20 @@ static void write_body(struct conn *conn, uint64_t sheet, struct buf *out)
 	}
 	if (conn->modes.type[0])
 		conn->type = conn->modes.type;
+}
+
+/* What the modes say besides, a body or a status of their own, goes before. */
+static void write_chat(struct conn *conn)
+{
+	const char *type;
+	int status = chat_answer(conn->modes.chat, conn->in.bytes + conn->req.head_len,
+				 conn->req.body_len, &conn->modes.body, &type);
+
+	conn->modes.has_body = true;
+	if (status != 200 && !conn->modes.status)
+		conn->modes.status = status;
+	if (!conn->modes.type[0])
+		memcpy(conn->modes.type, type, strlen(type) + 1);
 }
 
 /* Prints, or finds what was printed under this key before. */
@@ -368,6 +384,8 @@ void work_whole(struct conn *conn)
 		  conn->req.body_len, true);
 	if (has(conn, MODE_KEEPALIVE_DROP) && conn->work_count > 1)
 		conn->modes.flags |= MODE_EMPTY;
+	if (conn->modes.chat != CHAT_NONE && !conn->modes.has_body)
+		write_chat(conn);
 	print(conn, answer_status(&conn->modes));
 	if (has(conn, MODE_STALL))
 		conn_hold(conn, PHASE_HELD);
