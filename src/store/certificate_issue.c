@@ -55,11 +55,6 @@ static enum rc die(struct db *db, enum sql how, const char *name)
 	return stmt_run(st);
 }
 
-enum rc certificates_die_by_contract(struct db *db, const char *contract)
-{
-	return die(db, SQL_CERTIFICATES_DIE_BY_CONTRACT, contract);
-}
-
 enum rc certificates_die_by_provider(struct db *db, const char *provider)
 {
 	return die(db, SQL_CERTIFICATES_DIE_BY_PROVIDER, provider);
@@ -116,6 +111,8 @@ static void living_free(struct living *list, size_t len)
 	free(list);
 }
 
+/* Their providers' rows are locked with them: a claim that has read one of these certificates holds
+ * its provider's row until it is committed, and so comes before this change. */
 static enum rc find_living(struct db *db, const char *contract, uint32_t version,
 			   struct living *list, size_t *len_out)
 {
@@ -178,8 +175,8 @@ enum rc certificates_move_on(struct db *db, const char *contract, uint32_t befor
 	if (list)
 		rc = find_living(db, contract, before, list, &len);
 	if (rc == RC_OK)
-		rc = certificates_die_by_contract(db, contract);
-	for (size_t i = 0; rc == RC_OK && i < len; i++)
+		rc = die(db, SQL_CERTIFICATES_DIE_BY_CONTRACT, contract);
+	for (size_t i = 0; rc == RC_OK && now && i < len; i++)
 		rc = carry_over(db, contract, before + 1, now, &list[i]);
 	living_free(list, len);
 	return rc;

@@ -10,12 +10,11 @@
 #include "core/provider_def.h"
 #include "store/db.h"
 
-/* The contract has a new version after `before`. Every certificate of the name dies; what proves
- * the new version as well is issued again for it, with the old dates (but never valid for longer
- * than the new version's max_age_s). */
+/* The contract has a new version after `before`, or (`now` NULL) is deleted. Every certificate of
+ * the name dies; what proves the new version as well is issued again for it, with the old dates
+ * (but never valid for longer than the new version's max_age_s). */
 MUST_CHECK enum rc certificates_move_on(struct db *db, const char *contract, uint32_t before,
 					const struct contract *now);
-MUST_CHECK enum rc certificates_die_by_contract(struct db *db, const char *contract);
 
 /* The provider's row went from version `from` to `to`. proven_changed: what certificates prove of
  * it is another. */

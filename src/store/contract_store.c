@@ -293,14 +293,17 @@ void contract_list_free(struct contract_row *rows, size_t len)
 static enum rc delete_live(struct db *db, void *arg)
 {
 	const char *name = arg;
-	struct stmt *st = db_stmt(db, SQL_CONTRACT_DELETE);
+	struct stmt *st;
+	uint32_t version;
+	bool live;
+	enum rc rc = lock_head(db, name, &version, &live);
 
+	if (rc != RC_OK || !live)
+		return rc == RC_OK ? RC_NOT_FOUND : rc;
+	st = db_stmt(db, SQL_CONTRACT_DELETE);
 	bind_str(st, name);
-	enum rc rc = stmt_run(st);
-
-	if (rc != RC_OK)
-		return rc;
-	return stmt_changed(st) == 1 ? certificates_die_by_contract(db, name) : RC_NOT_FOUND;
+	rc = stmt_run(st);
+	return rc == RC_OK ? certificates_move_on(db, name, version, NULL) : rc;
 }
 
 enum rc contract_store_delete(struct db *db, const char *name)

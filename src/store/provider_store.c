@@ -151,6 +151,9 @@ static enum rc put_row(struct db *db, void *arg)
 	*put->new_out = rc == RC_OK;
 	if (rc == RC_CONFLICT)
 		rc = change(db, put);
+	else if (rc == RC_OK) /* versions begin anew: what proved an earlier row of the name, which
+				 an old program deleted, proves nothing of this one */
+		rc = certificates_die_by_provider(db, put->name);
 	provider_row_release(put->row); /* of an earlier round */
 	if (rc == RC_OK)
 		rc = get(db, &want);

@@ -70,9 +70,20 @@ int testdb_close(void **state)
 
 int testdb_empty(void **state)
 {
-	static const char *const tables[] = { "outbox",	   "webhooks", "races",
-					      "attempts",  "jobs",     "pollers",
-					      "providers", "tokens",   "provider_versions" };
+	static const char *const tables[] = { "outbox",
+					      "webhooks",
+					      "races",
+					      "attempts",
+					      "jobs",
+					      "pollers",
+					      "certify_runs",
+					      "certificates",
+					      "contract_routes",
+					      "contract_versions",
+					      "contracts",
+					      "providers",
+					      "tokens",
+					      "provider_versions" };
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(tables); i++)
