@@ -13,6 +13,7 @@
 #include "poller/desk_own.h"
 #include "poller/messages.h"
 #include "poller/questions.h"
+#include "poller/ready.h"
 #include "poller/settling.h"
 #include "poller/upkeep.h"
 #include "store/claim.h"
@@ -267,7 +268,7 @@ static void leave(struct desk *d)
 {
 	settling_collect(d);
 	certifying_drop(d);
-	d->all_settled = d->unsettled.len == 0;
+	d->all_settled = d->unsettled.len == 0 && (d->ready || !d->orders.once);
 	if (d->unsettled.len > 0)
 		log_error("poller.unsettled",
 			  "attempts=%zu: the database is away; their lease makes them unknown",
@@ -291,6 +292,8 @@ static void *work(void *arg)
 	size_t room, turns = 0;
 
 	do {
+		if (!ready_look(d))
+			continue; /* to the wait */
 		keep_lease(d);
 		settling_run(d);
 		desk_keep_lease(d);

@@ -43,7 +43,7 @@ bool desk_done(struct desk *desk);
 void desk_hurry(struct desk *desk, bool at_once);
 
 /* Waits for the thread, and frees. False: something could not be settled (the database is away) and
- * is left to its lease; logged. */
+ * is left to its lease; or --once never found a database to work with. Logged. */
 bool desk_close(struct desk *desk);
 
 #endif

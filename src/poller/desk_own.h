@@ -37,6 +37,8 @@ struct desk {
 	/* the thread's own */
 	struct db *db;
 	struct id id;
+	bool ready;	  /* the database was there once, with a schema that fits */
+	bool told_schema; /* that it doesn't fit */
 	bool registered;
 	struct claim_cursor cursor;
 	struct errand_list unsettled;
