@@ -167,7 +167,8 @@ static bool read_body(struct worker *w, struct request *request)
 	bool known = announced != SIZE_MAX;
 	size_t len;
 
-	if (known && announced > limit)
+	/* The web server's own limit may be lower than ours: it has kept the body to itself. */
+	if ((known && announced > limit) || FCGX_GetParam("ONEJOB_BODY_REFUSED", w->fcgi.envp))
 		return refuse_body(w, request, 0, BODY_TOO_LARGE);
 	if (!fill(w, known ? announced + 1 : BODY_FIRST_BYTES, limit, &len))
 		return refuse_body(w, request, 0, BODY_NO_ROOM);

@@ -167,7 +167,8 @@ static bool take_body(const struct api *api, const struct call *call, const stru
 	case BODY_TOO_LARGE:
 		reply_problem(reply, PROBLEM_BODY_TOO_LARGE,
 			      "The body is larger than is taken here.");
-		reply_add_number(reply, "limit_bytes", api->max_body_bytes);
+		if (request_announced(request, SIZE_MAX) > api->max_body_bytes)
+			reply_add_number(reply, "limit_bytes", api->max_body_bytes);
 		return false;
 	case BODY_CUT:
 		reply_problem(reply, PROBLEM_BODY_INCOMPLETE,

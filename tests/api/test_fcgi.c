@@ -313,6 +313,26 @@ static void a_body_past_the_limit_is_413_and_the_answer_arrives(void **state)
 	check_serves();
 }
 
+/* The web server's limit is lower than ours, so it kept the body; the announced length would do. */
+static void a_body_that_the_web_server_kept_is_413_and_not_cut(void **state)
+{
+	static const char *const params[] = { "REQUEST_METHOD=POST",
+					      "REQUEST_URI=/v1/jobs",
+					      "CONTENT_TYPE=application/json",
+					      "CONTENT_LENGTH=5000",
+					      "ONEJOB_BODY_REFUSED=1",
+					      "HTTP_IDEMPOTENCY_KEY=k",
+					      "HTTP_AUTHORIZATION=Bearer t",
+					      NULL };
+	int fd = dial();
+
+	(void)state;
+	send_begin(fd, false);
+	send_params(fd, params);
+	send_record(fd, STDIN, "", 0);
+	check_answer(fd, "Status: 413 ", "/problems/body-too-large");
+}
+
 static void an_early_refusal_is_not_lost_behind_a_large_body(void **state)
 {
 	char *body = body_of(900000);
@@ -469,6 +489,7 @@ int main(void)
 		T(d08_a_body_in_many_reads_is_whole),
 		T(a_body_of_another_length_is_refused),
 		T(a_body_past_the_limit_is_413_and_the_answer_arrives),
+		T(a_body_that_the_web_server_kept_is_413_and_not_cut),
 		T(an_early_refusal_is_not_lost_behind_a_large_body),
 		T(d02_a_peer_that_is_gone_is_survived),
 		T(d05_lengths_near_two_to_the_31_end_that_connection_only),

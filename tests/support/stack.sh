@@ -19,6 +19,44 @@ begin() {
 	part_launch "$@"
 }
 
+# --- the programs' settings, which outlive the shell that first gave them
+
+SETTINGS=(ONEJOB_CALLBACK_KEYS ONEJOB_CALLBACK_URL ONEJOB_GRACE_SECONDS ONEJOB_IN_FLIGHT ONEJOB_LEASE_SECONDS
+	ONEJOB_MAX_BODY ONEJOB_POLL_MS ONEJOB_TRUST_OWNER ONEJOB_WEBHOOK_PRIVATE)
+
+is_setting() { # NAME
+	[[ " ${SETTINGS[*]} " == *" $1 "* ]]
+}
+
+# What isn't given anew is as it was last time. Nothing in the file is run.
+recall_environment() {
+	local name value
+
+	if [ -e "$dir/environment" ]; then
+		while IFS='=' read -r name value; do
+			! is_setting "$name" || [ -n "${!name+given}" ] || export "$name=$value"
+		done <"$dir/environment"
+	fi
+	for name in "${SETTINGS[@]}"; do
+		[ -n "${!name-}" ] || unset "$name"	# given as nothing: forgotten
+	done
+}
+
+keep_environment() {
+	local name
+
+	(
+		umask 077
+		for name in "${SETTINGS[@]}"; do
+			case ${!name-} in
+			'' | *[[:cntrl:]]*) ;;	# what no program takes
+			*) printf '%s=%s\n' "$name" "${!name}" ;;
+			esac
+		done >"$dir/environment.new"
+	)
+	mv "$dir/environment.new" "$dir/environment"
+}
+
 # --- mariadbd
 
 database_sql() { # SQL on stdin, as the account of the operating system's user
@@ -165,8 +203,20 @@ start_pollers() {
 
 # --- nginx
 
+# nginx takes as much as the API does.
+write_locations() {
+	local most=${ONEJOB_MAX_BODY-}
+
+	case $most in
+	'' | *[!0-9]*) most=1m ;;	# the API refuses what is no number
+	esac
+	sed "s/^client_max_body_size 1m;/client_max_body_size $most;/" "$top/nginx/locations.conf" >"$dir/locations.conf"
+}
+
 write_nginx_conf() {
 	local user_line=
+
+	write_locations
 
 	[ "$(id -u)" != 0 ] || user_line='user root;'	# the folder and the socket are root's alone
 	ln -sfn "$top/nginx" "$dir/onejob"
@@ -199,7 +249,7 @@ write_nginx_conf() {
 			server {
 				listen 127.0.0.1:$port default_server;
 				server_name _;
-				include "$top/nginx/locations.conf";
+				include "$dir/locations.conf";
 				location / {
 					include onejob/pass.conf;
 					fastcgi_param CONTENT_TYPE \$content_type;

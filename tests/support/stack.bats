@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034 # dir and top are stack.sh's; each test has its own environment
+# What ./run remembers of the settings it was given, and what it tells nginx. Nothing is started here but nginx.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	top=$(cd "${srcdir:-.}" && pwd -P)
+	dir=$BATS_TEST_TMPDIR
+	port=1
+	mkdir -p "$dir/log" "$dir/tmp"
+	# shellcheck source=tests/support/daemons.sh
+	. "$top/tests/support/daemons.sh"
+	# shellcheck source=tests/support/stack.sh
+	. "$top/tests/support/stack.sh"
+	unset "${SETTINGS[@]}"
+}
+
+start_over() { # as a new shell would
+	unset "${SETTINGS[@]}"
+}
+
+@test "a setting that isn't given anew is as it was, one that is counts, and nothing forgets it" {
+	ONEJOB_CALLBACK_URL='https://a.example/x y=$(touch owned)' ONEJOB_WEBHOOK_PRIVATE=1 ONEJOB_POLL_MS=20 keep_environment
+	[ "$(stat -c %a "$dir/environment")" = 600 ]
+	start_over
+	export ONEJOB_POLL_MS=30 ONEJOB_WEBHOOK_PRIVATE=
+	recall_environment
+	[ "$ONEJOB_CALLBACK_URL" = 'https://a.example/x y=$(touch owned)' ]
+	[ "$ONEJOB_POLL_MS" = 30 ]
+	[ -z "${ONEJOB_WEBHOOK_PRIVATE+set}" ]
+	keep_environment
+	start_over
+	recall_environment
+	[ "$(env | grep -c '^ONEJOB_\(POLL_MS=30\|CALLBACK_URL=https://a.example/x y=\)')" = 2 ]
+	[ -z "${ONEJOB_WEBHOOK_PRIVATE+set}" ]
+}
+
+@test "every setting is remembered but the database and the socket, which are the folder's own" {
+	for name in $(grep -o '"ONEJOB_[A-Z_]*"' "$top/src/base/conf.c" | tr -d '"'); do
+		case $name in
+		ONEJOB_DEFAULTS_FILE | ONEJOB_API_SOCKET) continue ;;
+		esac
+		is_setting "$name" || { echo "$name would be forgotten"; return 1; }
+	done
+}
+
+@test "nginx takes as large a body as the API does" {
+	PATH=$PATH:/usr/sbin:/sbin
+	for most in '' 5000000 '1; deny all'; do
+		ONEJOB_MAX_BODY=$most write_nginx_conf
+		nginx -t -c "$dir/nginx.conf" 2>"$dir/said" || { cat "$dir/said"; return 1; }
+		case $most in
+		5000000) grep -q '^client_max_body_size 5000000;' "$dir/locations.conf" ;;
+		*) grep -q '^client_max_body_size 1m;' "$dir/locations.conf" ;;
+		esac
+	done
+}
