@@ -38,16 +38,29 @@ static enum form form_of(const struct json_value *root)
 /* What is said of a callback that can't be used; of one that can, nothing. */
 #define CALLED_BACK "the provider called back"
 
+/* As an answer over HTTP would be. True: it decides. */
+static bool too_large(const struct provider_def *def, const struct terms *terms, size_t len,
+		      const char *what, struct outcome *outcome)
+{
+	if (!def || len <= def->max_result_bytes)
+		return false;
+	terms_unusable(def, terms, REASON_TOO_LARGE, what, outcome);
+	return true;
+}
+
 static enum rc take_result(const struct provider_def *def, const struct terms *terms,
 			   const struct json_value *root, struct outcome *outcome)
 {
 	const struct json_value *result = json_member(root, "result");
 
+	text_add_str(&outcome->detail, CALLED_BACK);
+	if (result && too_large(def, terms, result->raw_len,
+				"the result is larger than max_result_bytes", outcome))
+		return RC_OK;
 	if (result)
 		text_add(&outcome->result, result->raw, result->raw_len);
 	else
 		text_add_str(&outcome->result, "null");
-	text_add_str(&outcome->detail, CALLED_BACK);
 	return text_ok(&outcome->result) ? terms_judge_result(def, terms, outcome) : RC_FAULT;
 }
 
@@ -76,6 +89,8 @@ static enum rc take_providers(const struct provider_def *def, const struct terms
 	if (!def && !terms)
 		return RC_INVALID;
 	text_add_str(&outcome->detail, CALLED_BACK);
+	if (too_large(def, terms, len, "its body is larger than max_result_bytes", outcome))
+		return RC_OK;
 	return terms_judge_body(def, terms, body, len, true, outcome);
 }
 

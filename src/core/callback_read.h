@@ -13,10 +13,11 @@
 #include "core/outcome.h"
 #include "core/provider_def.h"
 
-/* *outcome_out: RESULT, FAILED (provider_failed, or contract_violation for a body that can't be
- * used), or, where the route's `doubt` holds, UNKNOWN: then the callback settles nothing. terms
- * NULL: no contract. def NULL: the provider's row is gone; without terms only our own form can be
- * read then, and RC_INVALID says that it isn't. RC_OK: outcome_release() it. */
+/* *outcome_out: RESULT, FAILED (provider_failed; contract_violation for a body that can't be used;
+ * too_large for a result, or a provider's own body, past the row's max_result_bytes), or, where the
+ * route's `doubt` holds, UNKNOWN: then the callback settles nothing. terms NULL: no contract. def
+ * NULL: the provider's row is gone; without terms only our own form can be read then, and
+ * RC_INVALID says that it isn't. RC_OK: outcome_release() it. */
 MUST_CHECK enum rc callback_read(const struct provider_def *def, const struct terms *terms,
 				 const char *body, size_t len, struct outcome *outcome_out);
 

@@ -162,12 +162,19 @@ enum rc status_of(const struct seen *seen, const struct provider_def *def,
 	return end(rc, &outcome, outcome_out);
 }
 
+/* A 202 only takes the wish down. */
+static bool proves_the_end(uint32_t status)
+{
+	return status == 200 || status == 203 || status == 204;
+}
+
 enum rc cancel_of(const struct seen *seen, const struct provider_def *def,
 		  struct outcome *outcome_out)
 {
 	struct outcome outcome;
 
-	if (begin(seen, def, "cancel", &outcome) && def->cancel_proves)
+	if (begin(seen, def, "cancel", &outcome) && def->cancel_proves &&
+	    proves_the_end(seen->http_status))
 		decide(&outcome, OUTCOME_CANCELLED, REASON_ATTEMPT_CANCELLED,
 		       ", which proves the end");
 	return end(RC_OK, &outcome, outcome_out);

@@ -26,8 +26,8 @@ MUST_CHECK enum rc accepted_reference(const struct provider_def *def, const char
 MUST_CHECK enum rc status_of(const struct seen *seen, const struct provider_def *def,
 			     const struct terms *terms, struct outcome *outcome_out);
 
-/* The answer to a cancel: CANCELLED for a whole 2xx where the row says that it proves the end; else
- * UNKNOWN, in words. */
+/* The answer to a cancel: CANCELLED for a whole 200, 203 or 204 where the row says that it proves
+ * the end; else UNKNOWN, in words. A 202 only takes the wish down, and proves nothing. */
 MUST_CHECK enum rc cancel_of(const struct seen *seen, const struct provider_def *def,
 			     struct outcome *outcome_out);
 

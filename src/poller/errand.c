@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "core/backoff.h"
 #include "core/status_read.h"
 #include "poller/certifying.h"
@@ -200,6 +201,20 @@ static bool can_ask(const struct errand *errand)
 	return errand->def->has_status || errand->def->key_honoured;
 }
 
+/* How long accepted work may take: until the provider's deadline, and no longer than until the
+ * job's own. */
+static uint32_t overdue_after_ms(const struct errand *errand)
+{
+	int64_t most_ms = errand->def->accepted_deadline_ms, left_ms;
+
+	if (errand->budget_ms < 0)
+		return (uint32_t)most_ms;
+	left_ms = errand->budget_ms - (clock_monotonic_ms() - errand->claimed_ms);
+	if (left_ms < 0)
+		left_ms = 0;
+	return (uint32_t)(left_ms < most_ms ? left_ms : most_ms);
+}
+
 /* told_ms: the Retry-After of the answer, whatever that means; -1: none. */
 static void speak(struct errand *errand, uint32_t random, int64_t told_ms)
 {
@@ -216,7 +231,7 @@ static void speak(struct errand *errand, uint32_t random, int64_t told_ms)
 	case OUTCOME_ACCEPTED:
 		word->event = ON_ACKNOWLEDGED;
 		word->reference = o->reference[0] ? o->reference : NULL;
-		word->overdue_ms = errand->def->accepted_deadline_ms;
+		word->overdue_ms = overdue_after_ms(errand);
 		word->ask_after_ms =
 			errand->def->has_status ? delay(errand, random, o->retry_after_ms) : -1;
 		break;

@@ -100,6 +100,36 @@ static void the_providers_own_body_is_read_by_its_row(void **state)
 	assert_int_equal(fake.word.reason, REASON_CONTRACT_VIOLATION);
 }
 
+static void a_result_past_max_result_bytes_is_too_large_in_both_forms(void **state)
+{
+	static const struct {
+		const char *body;
+		size_t max;
+		enum attempt_event event;
+	} rows[] = {
+		{ "{\"outcome\":\"succeeded\",\"result\":\"12345678\"}", 10, ON_RESULT },
+		{ "{\"outcome\":\"succeeded\",\"result\":\"123456789\"}", 10, ON_FAILURE },
+		{ "{\"outcome\":\"succeeded\"}", 1, ON_RESULT },
+		{ "{\"out\":123}", 11, ON_RESULT },
+		{ "{\"out\":1234}", 11, ON_FAILURE },
+	};
+	char definition[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(definition, sizeof definition,
+			 "{\"url\":\"http://p/\",\"result\":{\"pointer\":\"/out\"},"
+			 "\"max_result_bytes\":%zu}",
+			 rows[i].max);
+		fake.definition = definition;
+		assert_int_equal(call(url(new_key), rows[i].body), 200);
+		if (fake.word.event != rows[i].event ||
+		    (rows[i].event == ON_FAILURE && fake.word.reason != REASON_TOO_LARGE))
+			fail_msg("row %zu: event %d, reason %d", i, fake.word.event,
+				 fake.word.reason);
+	}
+}
+
 static void the_key_before_still_verifies_and_no_other_does(void **state)
 {
 	static const unsigned char other[32] = "a key of somebody else, 32 bytes";
@@ -177,6 +207,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(the_providers_own_body_is_read_by_its_row, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			a_result_past_max_result_bytes_is_too_large_in_both_forms, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_key_before_still_verifies_and_no_other_does,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_comes_too_late_is_told_so_that_it_stops,

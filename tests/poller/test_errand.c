@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "poller/errand.h"
 
 #define WORD(text) ((char *)(uintptr_t)(text))
@@ -71,6 +72,35 @@ static void c07_accepted_work_is_asked_about_no_sooner_than_its_202_said(void **
 	outcome_release(&errand.outcome);
 }
 
+static void
+accepted_work_is_overdue_at_the_jobs_deadline_or_the_providers_whichever_is_first(void **state)
+{
+	static const struct {
+		int64_t budget_ms, least_ms, most_ms;
+	} rows[] = {
+		{ -1, 3600000, 3600000 },
+		{ 7200000, 3600000, 3600000 },
+		{ 1800000, 1, 1795000 }, /* five seconds of it have passed, at least */
+		{ 4000, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct seen seen = an_answer(202, -1);
+		struct errand errand = { .kind = ERRAND_SEND,
+					 .tries = 1,
+					 .provider = "p",
+					 .def = &a_def,
+					 .budget_ms = rows[i].budget_ms,
+					 .claimed_ms = clock_monotonic_ms() - 5000 };
+
+		errand_conclude(&errand, &seen, 0);
+		assert_int_equal(errand.word.event, ON_ACKNOWLEDGED);
+		assert_in_range(errand.word.overdue_ms, rows[i].least_ms, rows[i].most_ms);
+		outcome_release(&errand.outcome);
+	}
+}
+
 static void c07_no_question_is_asked_again_sooner_than_its_answer_said(void **state)
 {
 	static const struct {
@@ -109,6 +139,35 @@ static void c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said(void **sta
 	assert_int_equal(errand.word.event, ON_TRACK_LOST);
 	assert_int_equal(errand.word.ask_after_ms, 90000);
 	outcome_release(&errand.outcome);
+}
+
+static void a_cancel_that_was_only_accepted_proves_no_end(void **state)
+{
+	static const struct {
+		uint32_t status;
+		bool proves;
+	} rows[] = { { 200, true },  { 203, true },  { 204, true }, { 202, false },
+		     { 201, false }, { 206, false }, { 404, false } };
+	struct provider_def def = a_def;
+
+	(void)state;
+	def.cancel_proves = true;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct seen seen = an_answer(rows[i].status, -1);
+		struct ask asking = { .in_play = true };
+		struct errand errand = { .kind = ERRAND_CANCEL,
+					 .tries = 1,
+					 .ask = &asking,
+					 .provider = "p",
+					 .def = &def };
+
+		errand_conclude(&errand, &seen, 0);
+		if (errand.keeps == rows[i].proves ||
+		    (rows[i].proves && errand.word.event != ON_CANCEL) ||
+		    (errand.keeps && !errand.kept.told))
+			fail_msg("%u: keeps %d", rows[i].status, errand.keeps);
+		outcome_release(&errand.outcome);
+	}
 }
 
 static void f03_a_message_goes_out_under_the_databases_time(void **state)
@@ -205,10 +264,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c07_accepted_work_is_asked_about_no_sooner_than_its_202_said),
+		cmocka_unit_test(
+			accepted_work_is_overdue_at_the_jobs_deadline_or_the_providers_whichever_is_first),
 		cmocka_unit_test(c07_no_question_is_asked_again_sooner_than_its_answer_said),
 		cmocka_unit_test(c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said),
 		cmocka_unit_test(an_answer_says_which_sending_it_answers),
 		cmocka_unit_test(a_status_without_a_result_fails_only_what_the_same_row_asked_for),
+		cmocka_unit_test(a_cancel_that_was_only_accepted_proves_no_end),
 		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),
 		cmocka_unit_test(of_the_questions_only_resends_are_taken_back_with_their_lease),
 	};
