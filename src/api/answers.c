@@ -107,6 +107,7 @@ void answer_changed(struct reply *reply, enum changed changed, int status, const
 		return;
 	case CHANGED_STALE: refuse(reply, PROBLEM_STALE, job); return;
 	case CHANGED_JOB_SETTLED: refuse(reply, PROBLEM_JOB_SETTLED, job); return;
+	case CHANGED_DEADLINE_PASSED: refuse(reply, PROBLEM_DEADLINE_PASSED, job); return;
 	case CHANGED_IN_DOUBT:
 		reply_name_job(reply, &job->id);
 		refuse_in_doubt(reply, job, &refusal->attempt_id);

@@ -78,6 +78,11 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 				       "nothing will be done for it." },
 	[PROBLEM_JOB_SETTLED] = { "job-settled", 409, "The job is settled",
 				  "It has succeeded, was cancelled or has expired, and stays so." },
+	[PROBLEM_DEADLINE_PASSED] = { "deadline-passed", 409, "The job's deadline has passed",
+				      "No attempt starts after `deadline_at`, so none can be "
+				      "asked for and none released for another. What is still out "
+				      "may bring the result; an operator may settle it as "
+				      "succeeded, failed or cancelled. Nothing was changed." },
 	[PROBLEM_ATTEMPT_IN_DOUBT] = { "attempt-in-doubt", 409, "An attempt is still in doubt",
 				       "`attempt` may still have, or may yet get, an effect. No "
 				       "other attempt starts until it is settled: by "

@@ -67,38 +67,12 @@ struct json_object *rows_jobs(const struct job *jobs, size_t len, const char *cu
 	return rows_end("jobs", array, cursor);
 }
 
-static bool add_bytes(struct json_object *row, const char *name, const struct blob *blob)
-{
-	return blob->bytes ? add_value(row, name, view_string(blob->bytes, blob->len))
-			   : add(row, name, NULL);
-}
-
-/* For operators: besides what a job shows, what was seen, and what the provider was asked since. */
-static struct json_object *attempt_row(const struct attempt *attempt)
-{
-	struct json_object *row = view_attempt(attempt);
-
-	if (row && add_value(row, "job_id", view_id(&attempt->job_id)) &&
-	    add_bytes(row, "detail", &attempt->detail) &&
-	    add_bytes(row, "reference", &attempt->reference) &&
-	    add_value(row, "asked", json_object_new_int64(attempt->asked)) &&
-	    add_bytes(row, "last_answer", &attempt->last_answer) &&
-	    add_bytes(row, "settled_by", &attempt->settled_by) &&
-	    (attempt->settled_us ? add_value(row, "settled_at", view_time(attempt->settled_us))
-				 : add(row, "settled_at", NULL)) &&
-	    (attempt->next_ask_us ? add_value(row, "next_ask_at", view_time(attempt->next_ask_us))
-				  : add(row, "next_ask_at", NULL)))
-		return row;
-	json_object_put(row);
-	return NULL;
-}
-
 struct json_object *rows_attempts(const struct attempt *attempts, size_t len, const char *cursor)
 {
 	struct json_object *array = rows_begin();
 
 	for (size_t i = 0; array && i < len; i++)
-		array = rows_push(array, attempt_row(&attempts[i]));
+		array = rows_push(array, view_attempt_row(&attempts[i]));
 	return rows_end("attempts", array, cursor);
 }
 

@@ -147,7 +147,7 @@ void job_release(struct job *job)
 static const char *advice_failed(const struct job *job)
 {
 	if (job->purged_us != 0 || job->error_reason == REASON_EXPIRED ||
-	    job->error_reason == REASON_DEADLINE)
+	    job->error_reason == REASON_DEADLINE || job->past_deadline)
 		return "done";
 	return job->effect_done ? "ask_operator" : "new_attempt";
 }

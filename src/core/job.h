@@ -173,6 +173,7 @@ struct job {
 	struct blob error_detail;
 	bool has_error_attempt;
 	struct id error_attempt_id;
+	bool past_deadline;	  /* by the database's clock, when it was read */
 	bool effect_done;	  /* failed after an effect that can't be used */
 	struct blob passed_over;  /* JSON objects with commas between: routes that weren't taken */
 	bool in_doubt;		  /* an attempt is still out, even if the job is settled */

@@ -298,9 +298,25 @@ struct json_object *view_attempt(const struct attempt *attempt)
 	put_name(&b, "reason", reason_name(attempt->reason));
 	put_number_or_null(&b, "http_status", attempt->http_status);
 	put_bytes(&b, "note", &attempt->note);
+	put_bytes(&b, "settled_by", &attempt->settled_by);
+	put_time(&b, "settled_at", attempt->settled_us);
 	put_id_if(&b, "certificate_id", attempt->has_certificate, &attempt->certificate_id);
 	put_time(&b, "started_at", attempt->started_us);
 	put_time(&b, "finished_at", attempt->finished_us);
+	return build_end(&b);
+}
+
+struct json_object *view_attempt_row(const struct attempt *attempt)
+{
+	struct build b = { .object = view_attempt(attempt) };
+
+	b.failed = !b.object;
+	put(&b, "job_id", view_id(&attempt->job_id));
+	put_bytes(&b, "detail", &attempt->detail);
+	put_bytes(&b, "reference", &attempt->reference);
+	put_number(&b, "asked", attempt->asked);
+	put_bytes(&b, "last_answer", &attempt->last_answer);
+	put_time(&b, "next_ask_at", attempt->next_ask_us);
 	return build_end(&b);
 }
 

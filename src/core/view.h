@@ -15,6 +15,8 @@ struct json_object *
 view_job(const struct job *job); /* the whole job with input, result and attempts */
 struct json_object *view_job_row(const struct job *job); /* a list's row: without those three */
 struct json_object *view_attempt(const struct attempt *attempt);
+/* For operators: besides, its job, what was seen, and what the provider was asked since. */
+struct json_object *view_attempt_row(const struct attempt *attempt);
 struct json_object *view_certificate(const struct certificate *certificate);
 
 /* A JSON text put in as it is, byte for byte; it must be one valid JSON text. Its bytes are copied.

@@ -133,6 +133,13 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 		ctl_say(ctl, "%s %s: the job is %s, and stays so; nothing was done", what, id,
 			job_state_name(job->state));
 		return CTL_REFUSED;
+	case CHANGED_DEADLINE_PASSED:
+		ctl_say(ctl,
+			"%s %s: the job's deadline has passed, so no other attempt may start and "
+			"a release would only fail the job; nothing was done. It may be settled as "
+			"succeeded, failed or cancelled",
+			what, id);
+		return CTL_REFUSED;
 	case CHANGED_IN_DOUBT:
 		ctl_say(ctl,
 			"%s %s: a poller holds it, its request may be going out right now; nothing "

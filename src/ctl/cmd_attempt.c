@@ -60,16 +60,9 @@ static void add_row(struct table *table, const struct attempt *attempt, int64_t 
 	table_str(table, phase_name(attempt->phase));
 	table_str(table, reason_name(attempt->reason));
 	table_id(table, &attempt->job_id);
+	table_bytes(table, attempt->settled_by.bytes, attempt->settled_by.len);
+	table_time(table, attempt->settled_us, "-");
 	table_bytes(table, attempt->detail.bytes, attempt->detail.len);
-}
-
-/* An attempt as scripts see it, with the job that the API's attempts stand inside of. */
-static struct json_object *view_of(const struct attempt *attempt)
-{
-	struct json_object *view = view_attempt(attempt);
-
-	build_add(&view, "job_id", view_id(&attempt->job_id));
-	return view;
 }
 
 static enum ctl_exit print_table(struct ctl *ctl, const struct attempt *attempts, size_t len,
@@ -83,6 +76,8 @@ static enum ctl_exit print_table(struct ctl *ctl, const struct attempt *attempts
 		{ "PHASE", "phase", false, TABLE_WHOLE },
 		{ "REASON", "reason", false, TABLE_WHOLE },
 		{ "JOB", "job_id", false, TABLE_WHOLE },
+		{ "SETTLED BY", "settled_by", false, TABLE_WHOLE },
+		{ "SETTLED", "settled_at", false, TABLE_WHOLE },
 		{ "DETAIL", "detail", false, TABLE_WHOLE },
 	};
 	struct table *table = table_new(columns, sizeof columns / sizeof columns[0], ctl->terminal);
@@ -92,7 +87,7 @@ static enum ctl_exit print_table(struct ctl *ctl, const struct attempt *attempts
 	for (size_t i = 0; i < len; i++) {
 		add_row(table, &attempts[i], now_us);
 		if (ctl->json)
-			build_push(&rows, view_of(&attempts[i]));
+			build_push(&rows, view_attempt_row(&attempts[i]));
 	}
 	enum ctl_exit end = table_finish_page(table, ctl, "attempts", rows, before);
 	table_free(table);

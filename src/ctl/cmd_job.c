@@ -236,6 +236,8 @@ static void add_attempt(struct table *table, const struct attempt *attempt, bool
 	table_time(table, attempt->finished_us, "-");
 	table_bytes(table, attempt->detail.bytes, attempt->detail.len);
 	table_bytes(table, attempt->note.bytes, attempt->note.len);
+	table_bytes(table, attempt->settled_by.bytes, attempt->settled_by.len);
+	table_time(table, attempt->settled_us, "-");
 	if (certified)
 		table_id(table, attempt->has_certificate ? &attempt->certificate_id : NULL);
 }
@@ -254,6 +256,8 @@ static enum ctl_exit print_attempts(struct ctl *ctl, const struct job *job)
 		{ "FINISHED", "finished_at", false, TABLE_WHOLE },
 		{ "DETAIL", "detail", false, TABLE_WHOLE },
 		{ "NOTE", "note", false, TABLE_WHOLE },
+		{ "SETTLED BY", "settled_by", false, TABLE_WHOLE },
+		{ "SETTLED", "settled_at", false, TABLE_WHOLE },
 		{ "CERTIFICATE", "certificate_id", false, TABLE_WHOLE },
 	};
 	bool certified = job->contract[0] != '\0';

@@ -18,6 +18,7 @@ struct change {
 	const struct idempotency_key *key;
 	const struct if_match *if_match;
 	const char *provider;
+	int64_t now_us; /* the tombstone's */
 	struct job *job;
 	struct refusal *refusal;
 	enum changed changed;
@@ -132,24 +133,30 @@ static enum rc cancel_by_key(struct db *db, void *arg)
 	return rc == RC_OK ? cancel_locked(db, &locked, change) : rc;
 }
 
-static enum rc leave_tombstone(struct db *db, const struct change *change, int64_t now_us)
+/* And tells the owner, as of any other cancel. */
+static enum rc leave_tombstone(struct db *db, void *arg)
 {
+	const struct change *change = arg;
 	struct stmt *st = db_stmt(db, SQL_JOB_TOMBSTONE);
 
 	bind_id(st, change->id);
 	bind_bytes(st, change->who->owner, change->who->owner_len);
 	bind_bytes(st, change->key->bytes, change->key->len);
 	bind_u64(st, INTENT_MAX_ATTEMPTS_DEFAULT);
-	bind_time(st, now_us);
-	bind_time(st, now_us);
-	return stmt_run(st);
+	bind_time(st, change->now_us);
+	bind_time(st, change->now_us);
+	enum rc rc = stmt_run(st);
+
+	return rc == RC_OK ? outbox_add(db, change->id) : rc;
 }
 
 enum changed job_store_cancel_key(struct db *db, const struct identity *who,
 				  const struct idempotency_key *key, const struct id *tombstone_id,
 				  int64_t now_us, struct job *job_out)
 {
-	struct change change = { .who = who, .id = tombstone_id, .key = key, .job = job_out };
+	struct change change = {
+		.who = who, .id = tombstone_id, .key = key, .now_us = now_us, .job = job_out
+	};
 	enum rc rc = RC_RETRY;
 
 	*job_out = (struct job){ 0 };
@@ -158,7 +165,7 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who,
 	     round++) {
 		if (round > 0)
 			db_pause(round);
-		rc = leave_tombstone(db, &change, now_us);
+		rc = db_transact(db, leave_tombstone, &change);
 		if (rc == RC_OK)
 			rc = answer(db, tombstone_id, &change, CHANGED_TOMBSTONE);
 		else if (rc == RC_CONFLICT)
@@ -205,9 +212,13 @@ static enum rc start_over(struct db *db, const struct locked_job *locked, const 
 static bool settled_for_good(const struct locked_job *locked)
 {
 	return locked->purged || locked->state == JOB_SUCCEEDED || locked->state == JOB_CANCELLED ||
-	       (locked->state == JOB_FAILED && (locked->error_reason == REASON_EXPIRED ||
-						locked->error_reason == REASON_DEADLINE)) ||
-	       locked->deadline_left_us <= 0;
+	       (locked->state == JOB_FAILED && locked->error_reason == REASON_EXPIRED);
+}
+
+static bool past_deadline(const struct locked_job *locked)
+{
+	return locked->deadline_left_us <= 0 ||
+	       (locked->state == JOB_FAILED && locked->error_reason == REASON_DEADLINE);
 }
 
 /* Where the next attempt is to go, and whether it may: *target_out is the name. */
@@ -257,6 +268,8 @@ static enum rc request(struct db *db, void *arg)
 		return rc;
 	if (settled_for_good(&locked))
 		return answer(db, &locked.id, change, CHANGED_JOB_SETTLED);
+	if (past_deadline(&locked))
+		return answer(db, &locked.id, change, CHANGED_DEADLINE_PASSED);
 	if (locked.effect_done && change->who->role != ROLE_OPERATOR)
 		return answer(db, &locked.id, change, CHANGED_EFFECT_DONE);
 	if (locked.state == JOB_QUEUED && !change->provider)

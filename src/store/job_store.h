@@ -101,9 +101,10 @@ enum changed {
 	CHANGED_DONE,	   /* it is as asked, now or before; job_out is the job */
 	CHANGED_TOMBSTONE, /* cancel by key: 201, left behind for a create that is still on its way
 			    */
-	CHANGED_NO_SUCH_JOB, /* 404: or attempt */
-	CHANGED_STALE,	     /* 412 */
-	CHANGED_JOB_SETTLED, /* 409 */
+	CHANGED_NO_SUCH_JOB,	 /* 404: or attempt */
+	CHANGED_STALE,		 /* 412 */
+	CHANGED_JOB_SETTLED,	 /* 409 */
+	CHANGED_DEADLINE_PASSED, /* 409: no attempt starts any more */
 	CHANGED_IN_DOUBT,    /* 409: attempt_out is the attempt (for settle: its poller holds it) */
 	CHANGED_EFFECT_DONE, /* 409: role user, after a contract violation with side effects */
 	CHANGED_NO_SUCH_PROVIDER,  /* 422 */
@@ -125,7 +126,8 @@ struct refusal {
 };
 
 /* In each, job_out is filled in (and to be released) for CHANGED_DONE, _TOMBSTONE, _STALE,
- * _JOB_SETTLED, _IN_DOUBT, _EFFECT_DONE, _ATTEMPT_SETTLED and _ATTEMPT_LOST; zeroed otherwise. */
+ * _JOB_SETTLED, _DEADLINE_PASSED, _IN_DOUBT, _EFFECT_DONE, _ATTEMPT_SETTLED and _ATTEMPT_LOST;
+ * zeroed otherwise. */
 MUST_CHECK enum changed job_store_cancel(struct db *db, const struct identity *who,
 					 const struct id *id, const struct if_match *if_match,
 					 struct job *job_out);

@@ -49,7 +49,9 @@ static bool read_job_columns(struct stmt *st, struct job_row *row)
 	ok = col_blob(st, &job->error_detail);
 	job->has_error_attempt = col_id(st, &job->error_attempt_id);
 	job->effect_done = col_u64(st) != 0;
-	return ok && col_blob(st, &job->passed_over);
+	ok = ok && col_blob(st, &job->passed_over);
+	job->past_deadline = ok && col_u64(st) != 0;
+	return ok;
 }
 
 static bool read_attempt_columns(struct stmt *st, struct attempt *attempt, bool *present_out)

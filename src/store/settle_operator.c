@@ -121,7 +121,7 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 	/* No attempt starts after the deadline: a release would only fail the job, and fence off
 	 * what may still come. */
 	if (rc == RC_OK && hand->word.event == ON_RELEASE && job->deadline_left_us <= 0) {
-		hand->changed = CHANGED_JOB_SETTLED;
+		hand->changed = CHANGED_DEADLINE_PASSED;
 		return RC_OK;
 	}
 	if (rc == RC_OK)

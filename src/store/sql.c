@@ -15,7 +15,7 @@
 	"j.max_attempts, j.attempt_count, j.not_before, j.expires_at, j.deadline_at, "             \
 	"j.run_after, j.purged_at, "                                                               \
 	"j.created_at, j.updated_at, j.error_reason, j.error_detail, j.error_attempt_id, "         \
-	"j.effect_done, j.passed_over, "
+	"j.effect_done, j.passed_over, j.deadline_at <= NOW(6), "
 #define ATTEMPT_COLUMNS                                                                            \
 	"a.id, a.job_id, a.number, a.provider, a.state, a.phase, a.reason, a.http_status, "        \
 	"a.version_read, a.detail, "                                                               \
@@ -664,9 +664,9 @@ static const struct {
 	ROW(SQL_OUTBOX_ADD, "INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, "
 			    "version, tries, next_at, created_at) "
 			    "SELECT ?, j.id, j.owner, CONCAT('job.', j.state), j.idempotency_key, "
-			    "j.state, j.version, 0, NOW(6), "
-			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner AND "
-			    "w.enabled = 1 WHERE j.id = ? "
+			    "j.state, j.version, 0, IF(w.enabled = 1, NOW(6), NULL), "
+			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner "
+			    "WHERE j.id = ? "
 			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
 	ROW(SQL_OUTBOX_DUE, "SELECT 1 FROM outbox WHERE next_at <= NOW(6) LIMIT 1"),
 	ROW(SQL_OUTBOX_OWNERS, "SELECT owner FROM outbox WHERE owner > ? GROUP BY owner HAVING "

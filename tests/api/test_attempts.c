@@ -99,6 +99,7 @@ static void every_outcome_of_a_change_has_its_answer(void **state)
 		{ CHANGED_NO_SUCH_JOB, 404, "not-found" },
 		{ CHANGED_STALE, 412, "stale" },
 		{ CHANGED_JOB_SETTLED, 409, "job-settled" },
+		{ CHANGED_DEADLINE_PASSED, 409, "deadline-passed" },
 		{ CHANGED_IN_DOUBT, 409, "attempt-in-doubt" },
 		{ CHANGED_EFFECT_DONE, 409, "effect-done" },
 		{ CHANGED_NO_SUCH_PROVIDER, 422, "invalid-request" },

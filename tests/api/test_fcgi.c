@@ -316,14 +316,12 @@ static void a_body_past_the_limit_is_413_and_the_answer_arrives(void **state)
 /* The web server's limit is lower than ours, so it kept the body; the announced length would do. */
 static void a_body_that_the_web_server_kept_is_413_and_not_cut(void **state)
 {
-	static const char *const params[] = { "REQUEST_METHOD=POST",
-					      "REQUEST_URI=/v1/jobs",
-					      "CONTENT_TYPE=application/json",
-					      "CONTENT_LENGTH=5000",
-					      "ONEJOB_BODY_REFUSED=1",
-					      "HTTP_IDEMPOTENCY_KEY=k",
-					      "HTTP_AUTHORIZATION=Bearer t",
-					      NULL };
+	static const char *const params[] = {
+		"REQUEST_METHOD=POST",		 "REQUEST_URI=/v1/jobs",
+		"CONTENT_TYPE=application/json", "CONTENT_LENGTH=5000",
+		"ONEJOB_BODY_REFUSED=1",	 "HTTP_IDEMPOTENCY_KEY=k",
+		"HTTP_AUTHORIZATION=Bearer t",	 NULL
+	};
 	int fd = dial();
 
 	(void)state;

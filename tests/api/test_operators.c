@@ -41,8 +41,7 @@ static void attempts_are_listed_with_their_job(void **state)
 	assert_true(answer_has("{\"attempts\":[{\"id\":\"" FAKE_ATTEMPT "\",\"number\":1,"));
 	assert_true(answer_has("\"job_id\":\"" FAKE_JOB
 			       "\",\"detail\":null,\"reference\":null,\"asked\":0,\"last_answer\":"
-			       "null,\"settled_by\":null,\"settled_at\":null,"
-			       "\"next_ask_at\":null}],\"next_cursor\":null}"));
+			       "null,\"next_ask_at\":null}],\"next_cursor\":null}"));
 	assert_true(fake.has_state);
 	assert_int_equal(fake.attempt_state, ATTEMPT_UNKNOWN);
 	assert_int_equal(fake.limit, 7);

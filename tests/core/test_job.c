@@ -81,6 +81,16 @@ static void the_advice_never_is_a_new_key(void **state)
 		  "new_attempt" },
 		{ { .state = JOB_FAILED, .error_reason = REASON_EXPIRED }, "done" },
 		{ { .state = JOB_FAILED, .error_reason = REASON_DEADLINE }, "done" },
+		{ { .state = JOB_FAILED,
+		    .error_reason = REASON_RETRY_LATER,
+		    .past_deadline = true },
+		  "done" },
+		{ { .state = JOB_FAILED,
+		    .error_reason = REASON_CONTRACT_VIOLATION,
+		    .effect_done = true,
+		    .past_deadline = true },
+		  "done" },
+		{ { .state = JOB_UNKNOWN, .past_deadline = true }, "ask_operator" },
 	};
 
 	(void)state;

@@ -154,14 +154,17 @@ static void an_attempt_shows_every_member_in_order(void **state)
 				   .reason = REASON_TIMEOUT,
 				   .http_status = 504,
 				   .note = blob_of("looked"),
+				   .settled_by = blob_of("ops"),
+				   .settled_us = AT_US,
 				   .started_us = AT_US };
 
 	(void)state;
 	check(view_attempt(&attempt),
 	      "{\"id\":\"" ATTEMPT_ID
 	      "\",\"number\":2,\"provider\":\"print\",\"state\":\"unknown\",\"phase\":\"sent\","
-	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\",\"certificate_id\":"
-	      "null,\"started_at\":\"" AT "\","
+	      "\"reason\":\"timeout\",\"http_status\":504,\"note\":\"looked\","
+	      "\"settled_by\":\"ops\",\"settled_at\":\"" AT
+	      "\",\"certificate_id\":null,\"started_at\":\"" AT "\","
 	      "\"finished_at\":null}");
 	attempt_release(&attempt);
 }
@@ -182,12 +185,12 @@ static void attempts_stand_inside_their_job(void **state)
 		.id = id_of(JOB_ID), .number = 2, .provider = "b", .started_us = AT_US
 	};
 	json = view_job(&job);
-	assert_non_null(
-		strstr(view_text(json, &len),
-		       "\"attempts\":[{\"id\":\"" ATTEMPT_ID "\",\"number\":1,\"provider\":\"a\","
-		       "\"state\":\"starting\",\"phase\":null,\"reason\":null,\"http_status\":null,"
-		       "\"note\":null,\"certificate_id\":null,"
-		       "\"started_at\":\"" AT "\",\"finished_at\":null},{\"id\":\"" JOB_ID "\""));
+	assert_non_null(strstr(
+		view_text(json, &len),
+		"\"attempts\":[{\"id\":\"" ATTEMPT_ID "\",\"number\":1,\"provider\":\"a\","
+		"\"state\":\"starting\",\"phase\":null,\"reason\":null,\"http_status\":null,"
+		"\"note\":null,\"settled_by\":null,\"settled_at\":null,\"certificate_id\":null,"
+		"\"started_at\":\"" AT "\",\"finished_at\":null},{\"id\":\"" JOB_ID "\""));
 	json_object_put(json);
 	job_release(&job);
 }

@@ -133,6 +133,24 @@ static void a_key_cancelled_before_its_create_stays_cancelled(void **state)
 	job_release(&job);
 }
 
+static void the_owner_is_told_of_a_cancel_before_the_create_once(void **state)
+{
+	struct id first, again;
+
+	(void)state;
+	raw_run(here.raw,
+		"INSERT INTO webhooks (owner, url, secrets, enabled, created_at, updated_at) "
+		"VALUES ('ann', 'http://a/', '[]', 1, NOW(6), NOW(6))");
+	assert_int_equal(cancel_key(here.db, "ann", "k", &first), CHANGED_TOMBSTONE);
+	assert_int_equal(cancel_key(here.db, "ann", "k", &again), CHANGED_DONE);
+	assert_int_equal(cancel_key(here.db, "bob", "k", &again), CHANGED_TOMBSTONE);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE type = 'job.cancelled' AND "
+				    "idempotency_key = 'k' AND job_id = %s",
+				    x(&first)),
+			 1);
+}
+
 static void a_key_that_has_a_job_cancels_it(void **state)
 {
 	struct id job = job_new((struct a_job){ .key = "k" }),
@@ -308,7 +326,13 @@ static void what_may_be_asked_for_depends_on_the_job(void **state)
 		  { .state = JOB_FAILED, .more = "deadline_at = NOW(6) - INTERVAL 1 SECOND" },
 		  NULL,
 		  true,
-		  CHANGED_JOB_SETTLED,
+		  CHANGED_DEADLINE_PASSED,
+		  "failed 0 press 3" },
+		{ "failed by its deadline",
+		  { .state = JOB_FAILED, .more = "error_reason = 'deadline'" },
+		  NULL,
+		  true,
+		  CHANGED_DEADLINE_PASSED,
 		  "failed 0 press 3" },
 		{ "effect done",
 		  { .state = JOB_FAILED, .more = "effect_done = 1" },
@@ -375,6 +399,7 @@ int main(void)
 		TEST(only_its_owner_or_an_operator_cancels),
 		TEST(a_stale_if_match_comes_before_the_state),
 		TEST(a_key_cancelled_before_its_create_stays_cancelled),
+		TEST(the_owner_is_told_of_a_cancel_before_the_create_once),
 		TEST(a_key_that_has_a_job_cancels_it),
 		TEST(creates_and_cancels_of_a_key_at_once_end_with_one_cancelled_row),
 		TEST(b08_a_tombstone_whose_answer_was_lost_is_still_one),

@@ -127,13 +127,25 @@ static void nothing_is_written_where_nobody_listens(void **state)
 	told_job("ann");
 	put("ann", URL);
 	put("Ann ", URL);
-	put("bob", URL);
-	raw_run(here.raw, "UPDATE webhooks SET enabled = 0 WHERE owner = 'bob'");
-	told_job("bob");
 	told_job("ANN");
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 0);
 	told_job("Ann ");
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox"), 1);
+}
+
+static void what_happens_while_an_endpoint_is_disabled_is_told_once_it_is_enabled(void **state)
+{
+	(void)state;
+	put("bob", URL);
+	raw_run(here.raw, "UPDATE webhooks SET enabled = 0");
+	told_job("bob");
+	assert_int_equal(raw_number(PARKED), 1);
+	nobody_is_due();
+	assert_int_equal(webhook_store_enable(here.db, "bob", 3), RC_OK);
+	struct outbox_list messages = take_all(1);
+
+	assert_int_equal(messages.len, 1);
+	outbox_list_free(&messages);
 }
 
 static enum rc add_and_fail(struct db *db, void *arg)
@@ -440,13 +452,13 @@ static void an_endpoint_that_is_gone_is_disabled_and_its_messages_wait(void **st
 	assert_int_equal(vitals.endpoints_disabled, 1);
 	assert_int_equal(vitals.messages_given_up, 2);
 	assert_int_equal(raw_number(WAITING), 1); /* bob's */
-	told_job("ann");
-	assert_int_equal(raw_number(PARKED), 2);
+	told_job("ann");			  /* meanwhile: it waits with them */
+	assert_int_equal(raw_number(PARKED), 3);
 
 	assert_int_equal(webhook_store_enable(here.db, "ann", 3), RC_OK);
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE next_at <= UTC_TIMESTAMP(6) "
 				    "AND tries = 0"),
-			 3);
+			 4);
 	assert_int_equal(anns(&row), RC_OK);
 	assert_true(row.enabled);
 	assert_null(row.disabled_why.bytes);
@@ -601,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_message_is_written_for_the_states_that_are_told),
 		TEST(nothing_is_written_where_nobody_listens),
+		TEST(what_happens_while_an_endpoint_is_disabled_is_told_once_it_is_enabled),
 		TEST(a_change_that_is_rolled_back_tells_nobody),
 		TEST(a_message_is_told_as_it_was_then),
 		TEST(who_has_taken_a_message_holds_it_for_a_while),
