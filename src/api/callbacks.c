@@ -4,8 +4,10 @@
 #include "api/handlers.h"
 #include "core/callback.h"
 #include "core/callback_read.h"
+#include "core/intent.h"
 #include "store/attempt_store.h"
 #include "store/settle.h"
+#include "store/terms_store.h"
 
 static bool signed_by_us(const struct api *api, const struct call *call)
 {
@@ -87,6 +89,36 @@ static void settle(const struct api *api, const struct attempt *attempt,
 		answer_unavailable(reply);
 }
 
+/* The body by the provider's row and, for a job with a contract, by that and its route. RC_INVALID:
+ * this program can't read one of them. */
+static enum rc read_body(const struct api *api, const struct request *request,
+			 const struct attempt *attempt, const struct provider_def *def,
+			 struct outcome *outcome_out)
+{
+	struct job_terms stored;
+	struct json_doc *input = NULL;
+	struct json_error error;
+	enum rc rc = terms_store_read(api->db, &attempt->job_id, attempt->provider, &stored);
+
+	if (rc != RC_OK)
+		return rc == RC_INVALID ? RC_FAULT : rc;
+	if (stored.has_contract && !stored.route)
+		rc = RC_INVALID;
+	else if (stored.has_contract && stored.input.bytes)
+		rc = json_parse(stored.input.bytes, stored.input.len, INTENT_DEPTH_MAX, &input,
+				&error);
+	const struct terms terms = { .contract = stored.contract,
+				     .route = stored.route,
+				     .input = input ? json_root(input) : NULL };
+
+	if (rc == RC_OK)
+		rc = callback_read(def, stored.has_contract ? &terms : NULL, request->body,
+				   request->body_len, outcome_out);
+	json_free(input);
+	job_terms_release(&stored);
+	return rc;
+}
+
 static void take_word(const struct api *api, const struct call *call, const struct attempt *attempt,
 		      const struct provider_def *def, struct reply *reply)
 {
@@ -98,9 +130,13 @@ static void take_word(const struct api *api, const struct call *call, const stru
 		answer_accepted(reply, "the body is empty");
 		return;
 	}
-	enum rc rc = callback_read(def, NULL, request->body, request->body_len, &outcome);
+	enum rc rc = read_body(api, request, attempt, def, &outcome);
 
-	if (rc == RC_INVALID && attempt_in_play(attempt->state)) {
+	if (rc == RC_OK && outcome.kind == OUTCOME_UNKNOWN) {
+		reply_name_job(reply, &attempt->job_id);
+		answer_accepted(reply, "it leaves the doubt as it is");
+		outcome_release(&outcome);
+	} else if (rc == RC_INVALID && attempt_in_play(attempt->state)) {
 		answer_unread(attempt, reply);
 	} else if (rc == RC_INVALID) {
 		answer_accepted(reply, "the attempt had ended");

@@ -67,6 +67,38 @@ static void our_own_form_is_the_result_itself(void **state)
 	assert_string_equal(fake.word_result, "{\"n\":1.00}");
 }
 
+static void a_result_is_judged_by_the_contract_of_its_job(void **state)
+{
+	static const struct {
+		const char *body;
+		enum attempt_event event;
+	} rows[] = {
+		{ "{\"outcome\":\"succeeded\",\"result\":7}", ON_RESULT },
+		{ "{\"outcome\":\"succeeded\",\"result\":8}", ON_FAILURE },
+		{ "{\"there\":7,\"out\":8}", ON_RESULT }, /* the route's pointer, not the row's */
+		{ "{\"there\":8,\"out\":7}", ON_FAILURE },
+		{ "{\"out\":7}", ON_FAILURE },
+	};
+
+	(void)state;
+	fake.terms_text = "{\"result_schema\":{\"const\":7},\"routes\":[{\"provider\":\"print\","
+			  "\"result\":{\"pointer\":\"/there\"},\"doubt\":[{\"pointer\":"
+			  "\"/busy\",\"equals\":true}]}]}";
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(call(url(new_key), rows[i].body), 200);
+		if (fake.word.event != rows[i].event)
+			fail_msg("%s", rows[i].body);
+		if (rows[i].event == ON_FAILURE)
+			assert_int_equal(fake.word.reason, REASON_CONTRACT_VIOLATION);
+		ask_end();
+	}
+	unsigned int writes = fake.write_calls;
+
+	assert_int_equal(call(url(new_key), "{\"there\":7,\"busy\":true}"), 200);
+	assert_non_null(strstr(answer_body(), "leaves the doubt"));
+	assert_int_equal(fake.write_calls, writes);
+}
+
 static void failed_is_a_definite_failure_and_is_not_repeated(void **state)
 {
 	(void)state;
@@ -201,6 +233,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(our_own_form_is_the_result_itself, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_result_is_judged_by_the_contract_of_its_job,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(failed_is_a_definite_failure_and_is_not_repeated,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_body_says_nothing_and_the_doubt_stays,

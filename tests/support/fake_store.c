@@ -249,6 +249,31 @@ enum changed settle_by_operator(struct db *db, const struct word *word,
 	return change(job_out);
 }
 
+enum rc terms_store_read(struct db *db, const struct id *job_id, const char *provider,
+			 struct job_terms *terms_out)
+{
+	(void)db;
+	(void)job_id;
+	*terms_out = (struct job_terms){ .has_contract = fake.terms_text != NULL };
+	if (!fake.terms_text)
+		return RC_OK;
+	struct flaws flaws;
+
+	flaws_init(&flaws);
+	enum rc rc = contract_read(fake.terms_text, strlen(fake.terms_text), &terms_out->contract,
+				   &flaws);
+	flaws_release(&flaws);
+	if (rc == RC_OK)
+		terms_out->route = contract_route(terms_out->contract, provider);
+	return rc == RC_INVALID ? RC_OK : rc;
+}
+
+void job_terms_release(struct job_terms *terms)
+{
+	contract_free(terms->contract);
+	*terms = (struct job_terms){ 0 };
+}
+
 enum rc settle_words(struct db *db, const struct word *words, size_t len,
 		     enum settled *verdicts_out)
 {
@@ -275,7 +300,9 @@ enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *at
 	*has_def_out = false;
 	if (fake.get != RC_OK)
 		return fake.get;
-	*attempt_out = (struct attempt){ .id = *id, .number = 1, .state = fake.attempt_is };
+	*attempt_out = (struct attempt){
+		.id = *id, .number = 1, .provider = "print", .state = fake.attempt_is
+	};
 	if (!id_parse(FAKE_JOB, ID_TEXT_LEN, &attempt_out->job_id))
 		abort();
 	if (!fake.definition)

@@ -15,6 +15,7 @@
 #include "store/migrate.h"
 #include "store/provider_store.h"
 #include "store/settle.h"
+#include "store/terms_store.h"
 
 /* What the store answers, and what it was asked last. fake_store_reset() before each test. */
 struct fake_store {
@@ -31,6 +32,7 @@ struct fake_store {
 	enum attempt_state attempt_is; /* of attempt_store_get() */
 	bool more;		       /* lists: older rows exist */
 	bool provider_new;
+	const char *terms_text; /* the contract of the attempt's job; NULL: none */
 	bool contract_new;
 	size_t unknown_route; /* of contract_store_put() and certify_store_ask() */
 	enum certify_asked asked;
