@@ -1,7 +1,9 @@
 #include "core/address.h"
 
+#include <arpa/inet.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct block_v4 {
 	unsigned char start[4];
@@ -76,4 +78,55 @@ bool address_public_v6(const unsigned char address[16])
 		if (inside(address, closed_v6[i].start, closed_v6[i].bits))
 			return false;
 	return inside(address, routed_v6.start, routed_v6.bits);
+}
+
+#define HOST_MAX_BYTES 255
+
+/* What stands between "://" and a port, path or query; brackets of IPv6 and its zone taken off.
+ * False: nothing that an address could be. */
+static bool host_of(const char *url, char host_out[HOST_MAX_BYTES + 1])
+{
+	const char *host = strstr(url, "://");
+	size_t len;
+
+	if (!host)
+		return false;
+	host += 3;
+	if (*host == '[') {
+		host++;
+		len = strcspn(host, "]%");
+	} else {
+		len = strcspn(host, ":/?#");
+	}
+	while (len > 0 && host[len - 1] == '.') /* of a name that is complete */
+		len--;
+	if (len == 0 || len > HOST_MAX_BYTES)
+		return false;
+	memcpy(host_out, host, len);
+	host_out[len] = '\0';
+	return true;
+}
+
+static bool is_localhost(const char *host)
+{
+	static const char name[] = "localhost";
+	size_t len = strlen(host), name_len = sizeof name - 1;
+
+	return len >= name_len && strcasecmp(host + len - name_len, name) == 0 &&
+	       (len == name_len || host[len - name_len - 1] == '.');
+}
+
+bool address_url_closed(const char *url)
+{
+	char host[HOST_MAX_BYTES + 1];
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (!host_of(url, host))
+		return false;
+	if (inet_aton(host, &v4)) /* 127.1 and 0x7f000001 too */
+		return !address_public_v4((const unsigned char *)&v4);
+	if (inet_pton(AF_INET6, host, &v6) == 1)
+		return !address_public_v6((const unsigned char *)&v6);
+	return is_localhost(host);
 }

@@ -13,4 +13,9 @@
 bool address_public_v4(const unsigned char address[4]);
 bool address_public_v6(const unsigned char address[16]);
 
+/* The host of an http or https URL is written as an address, in any form that a resolver takes, or
+ * as localhost, and isn't public. False for other names: what they lead to shows when they are
+ * looked up. */
+bool address_url_closed(const char *url);
+
 #endif

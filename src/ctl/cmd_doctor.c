@@ -2,6 +2,7 @@
  * are never printed: of a provider's only names are looked at. */
 #include "ctl/cmd.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/keyring.h"
 #include "core/intent.h"
 #include "core/secret_ref.h"
 #include "ctl/doctor.h"
@@ -108,7 +110,7 @@ static void look_at_vitals(struct ctl *ctl, struct findings *findings)
 		return;
 	}
 	doctor_clock(findings, vitals.database_now_us, before_us, after_us);
-	doctor_vitals(findings, &vitals);
+	doctor_vitals(findings, &vitals, ctl->conf_ok ? ctl->conf.lease_s : 0);
 }
 
 static void look_at_sockets(struct ctl *ctl, struct findings *findings)
@@ -127,8 +129,24 @@ static void look_at_sockets(struct ctl *ctl, struct findings *findings)
 			     "%s: %s", path, why);
 	else
 		findings_add(findings, HEALTH_OK, "API socket", "", "%s accepts", path);
-	if (url)
-		findings_add(findings, HEALTH_OK, "API address", "", "%s (not asked)", url);
+	why = url ? socket_check_url(url) : NULL;
+	if (why)
+		findings_add(findings, HEALTH_BAD, "API address",
+			     "start nginx, or correct ONEJOB_URL", "%s: %s", url, why);
+	else if (url)
+		findings_add(findings, HEALTH_OK, "API address", "", "%s accepts connections", url);
+}
+
+/* Keys that only this user may not read are the poller's and the API's to read. */
+static void look_at_callbacks(struct ctl *ctl, struct findings *findings)
+{
+	const char *path = ctl->conf.callback_keys;
+	struct keyring ring = { .len = 0 };
+	bool hidden = path && access(path, R_OK) != 0 && errno == EACCES;
+	bool sound = !path || hidden || keyring_load(path, &ring) == RC_OK;
+
+	doctor_callbacks(findings, ctl->conf.callback_base, path, hidden, sound);
+	keyring_release(&ring);
 }
 
 /* Secrets that can't be seen from here, by name. They are the poller's to read, so this is no fault
@@ -288,6 +306,7 @@ enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args)
 		look_at_routes(ctl, &findings);
 	}
 	look_at_sockets(ctl, &findings);
+	look_at_callbacks(ctl, &findings);
 	enum ctl_exit end = print_findings(ctl, &findings);
 	if (ctl->conf_ok && !ctl->json) {
 		ctl_line(ctl, "%s", "");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "core/flaws.h"
 #include "ctl/input.h"
 #include "ctl/print.h"
@@ -49,6 +50,10 @@ static enum ctl_exit read_def(struct ctl *ctl, const struct args *args, struct w
 
 	if (!url || !secrets[0])
 		return ctl_usage(ctl, "%s is missing", url ? "--secret" : "--url");
+	if (address_url_closed(url) && ctl->conf.webhook_private == 0)
+		return ctl_usage(ctl, "--url: its address isn't a public one, and the pollers send "
+				      "nothing there unless ONEJOB_WEBHOOK_PRIVATE=1 is set for "
+				      "them (and here)");
 	flaws_init(&flaws);
 	enum rc rc = webhook_def_make(url, secrets, secrets[1] ? 2 : 1, def_out, &flaws);
 	if (rc == RC_INVALID)

@@ -175,7 +175,51 @@ static void judge_settings(struct findings *findings, const struct vitals *vital
 			     "off: a power cut loses jobs that were acknowledged");
 }
 
-static void judge_pollers(struct findings *findings, const struct vitals *vitals)
+void doctor_callbacks(struct findings *findings, const char *url, const char *keys_path,
+		      bool hidden, bool sound)
+{
+	if (!sound)
+		findings_add(
+			findings, HEALTH_BAD, "callbacks",
+			"put a line of 64 to 256 hexadecimal digits there: openssl rand -hex 32",
+			"the keys in %s can't be used (see above): neither the pollers nor "
+			"the API start with them",
+			keys_path);
+	else if (url && !keys_path)
+		findings_add(findings, HEALTH_BAD, "callbacks",
+			     "set ONEJOB_CALLBACK_KEYS too, for the pollers and the API",
+			     "ONEJOB_CALLBACK_URL is set without ONEJOB_CALLBACK_KEYS: nothing "
+			     "can be signed, so no provider can call back");
+	else if (hidden)
+		findings_add(findings, HEALTH_OK, "callbacks", "",
+			     "this user may not read %s; the pollers and the API must", keys_path);
+	else
+		findings_add(findings, HEALTH_OK, "callbacks", "", "%s",
+			     !keys_path ? "not set up here"
+			     : url	? "URL and keys are set"
+					: "keys are set; ONEJOB_CALLBACK_URL isn't, here");
+}
+
+/* A lease is renewed at a third, and lives on after its poller was killed: so how long the most
+ * silent of them hasn't been heard is told too. */
+static void add_alive(struct findings *findings, const struct vitals *vitals, uint32_t lease_s)
+{
+	int64_t silent_us =
+		(int64_t)lease_s * 1000000 - (vitals->first_lease_us - vitals->database_now_us);
+	char age[PRINT_AGE_MAX];
+
+	if (lease_s == 0 || vitals->first_lease_us == 0)
+		findings_add(findings, HEALTH_OK, "pollers", "", "%" PRIu64 " alive",
+			     vitals->pollers_alive);
+	else
+		findings_add(findings, HEALTH_OK, "pollers", "",
+			     "%" PRIu64 " alive by their leases of %" PRIu32
+			     " s; last sign of life of the most silent one %s ago",
+			     vitals->pollers_alive, lease_s,
+			     print_age(silent_us > 0 ? silent_us : 0, age));
+}
+
+static void judge_pollers(struct findings *findings, const struct vitals *vitals, uint32_t lease_s)
 {
 	static const char start[] = "start onejob-poller, or look at its log for why it ended";
 
@@ -186,8 +230,7 @@ static void judge_pollers(struct findings *findings, const struct vitals *vitals
 		findings_add(findings, HEALTH_WARN, "pollers", start,
 			     "none is alive; no job is due");
 	else
-		findings_add(findings, HEALTH_OK, "pollers", "", "%" PRIu64 " alive",
-			     vitals->pollers_alive);
+		add_alive(findings, vitals, lease_s);
 	if (vitals->pollers_dead > 0)
 		findings_add(findings, HEALTH_WARN, "dead pollers",
 			     "a poller that is alive turns their attempts into unknown by itself; "
@@ -266,12 +309,19 @@ static void judge_webhooks(struct findings *findings, const struct vitals *vital
 			     "%" PRIu64 " were given up", vitals->messages_given_up);
 	else
 		findings_add(findings, HEALTH_OK, "webhook messages", "", "none was given up");
+	if (vitals->messages_failing > 0)
+		findings_add(findings, HEALTH_WARN, "failing webhooks",
+			     "onejob webhook list   shows whose endpoint it is; they are tried "
+			     "again by themselves",
+			     "%" PRIu64 " messages have failed and wait for another try; the last "
+			     "answer: %s",
+			     vitals->messages_failing, vitals->failing_answer);
 }
 
-void doctor_vitals(struct findings *findings, const struct vitals *vitals)
+void doctor_vitals(struct findings *findings, const struct vitals *vitals, uint32_t lease_s)
 {
 	judge_settings(findings, vitals);
-	judge_pollers(findings, vitals);
+	judge_pollers(findings, vitals, lease_s);
 	judge_due(findings, vitals);
 	judge_unknown(findings, vitals);
 	judge_stranded(findings, vitals);

@@ -51,8 +51,15 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 void doctor_clock(struct findings *findings, int64_t database_us, int64_t before_us,
 		  int64_t after_us);
 
-/* Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs, webhooks. */
-void doctor_vitals(struct findings *findings, const struct vitals *vitals);
+/* What is set here for callbacks. `hidden`: this user may not read the keys; `sound`: they are
+ * none, hidden or good. */
+void doctor_callbacks(struct findings *findings, const char *url, const char *keys_path,
+		      bool hidden, bool sound);
+
+/* lease_s: ONEJOB_LEASE_SECONDS, as far as it is known here; 0: it isn't.
+ *
+ * Strict mode, durability, pollers, the oldest due and unknown jobs, stranded jobs, webhooks. */
+void doctor_vitals(struct findings *findings, const struct vitals *vitals, uint32_t lease_s);
 
 /* Later routes of the contracts that count now: what stops jobs from failing over to them, and what
  * soon will. The first of each needs no certificate; a disabled provider is what somebody wanted.

@@ -2,6 +2,10 @@
 #include "ctl/socket_check.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -33,5 +37,75 @@ const char *socket_check(const char *path)
 	if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0)
 		why = reason_of(errno);
 	close(fd);
+	return why;
+}
+
+#define ANSWER_WAIT_MS 3000
+
+static const char *connect_to(const struct addrinfo *address)
+{
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = 0;
+	socklen_t len = sizeof error;
+
+	if (fd < 0)
+		return "no socket can be made here";
+	if (connect(fd, address->ai_addr, address->ai_addrlen) != 0)
+		error = errno;
+	if (error == EINPROGRESS) {
+		struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+		error = ETIMEDOUT;
+		if (poll(&p, 1, ANSWER_WAIT_MS) == 1)
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	}
+	close(fd);
+	switch (error) {
+	case 0: return NULL;
+	case ECONNREFUSED: return "nobody listens there";
+	case ETIMEDOUT: return "it doesn't answer";
+	default: return "it can't be connected to";
+	}
+}
+
+/* False: it isn't one. */
+static bool split_url(const char *url, char *host_out, size_t host_size, char port_out[6])
+{
+	bool tls = strncmp(url, "https://", 8) == 0;
+	const char *host = url + (tls ? 8 : 7), *port;
+
+	if (!tls && strncmp(url, "http://", 7) != 0)
+		return false;
+	bool brackets = *host == '[';
+
+	host += brackets;
+	size_t len = strcspn(host, brackets ? "]" : ":/?#");
+
+	if (len == 0 || len >= host_size || (brackets && host[len] != ']'))
+		return false;
+	snprintf(host_out, host_size, "%.*s", (int)len, host);
+	port = host + len + brackets;
+	snprintf(port_out, 6, "%s", tls ? "443" : "80");
+	if (*port != ':')
+		return true;
+	len = strspn(++port, "0123456789");
+	snprintf(port_out, 6, "%.*s", (int)len, port);
+	return len >= 1 && len <= 5;
+}
+
+const char *socket_check_url(const char *url)
+{
+	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
+	const char *why = "its host has no address";
+	struct addrinfo *found = NULL;
+	char host[256], port[6];
+
+	if (!split_url(url, host, sizeof host, port))
+		return "it is no http or https URL";
+	if (getaddrinfo(host, port, &wanted, &found) != 0)
+		return "its host's name leads nowhere";
+	for (const struct addrinfo *at = found; why && at; at = at->ai_next)
+		why = connect_to(at);
+	freeaddrinfo(found);
 	return why;
 }

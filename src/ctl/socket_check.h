@@ -1,9 +1,12 @@
-/* socket_check.h: does anything listen on a unix socket? */
+/* socket_check.h: does anything listen on a unix socket, or at a URL's host and port? */
 #ifndef CTL_SOCKET_CHECK_H
 #define CTL_SOCKET_CHECK_H
 
 /* NULL: something accepts there (the connection is closed again, nothing is said). Else why not, as
  * a constant sentence. */
 const char *socket_check(const char *path);
+
+/* The same for an http or https URL, each of its host's addresses for a few seconds. */
+const char *socket_check_url(const char *url);
 
 #endif

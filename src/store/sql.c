@@ -646,7 +646,7 @@ static const struct {
 
 	ROW(SQL_VITALS,
 	    "SELECT NOW(6), (SELECT COUNT(*) FROM pollers WHERE lease_until > NOW(6)), (SELECT "
-	    "COUNT(*) FROM "
+	    "MIN(lease_until) FROM pollers WHERE lease_until > NOW(6)), (SELECT COUNT(*) FROM "
 	    "pollers WHERE lease_until <= NOW(6)), (SELECT COUNT(*) FROM attempts WHERE state = "
 	    "'unknown'), "
 	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit"),
@@ -729,6 +729,9 @@ static const struct {
 	ROW(SQL_VITALS_OUTBOX, "SELECT (SELECT COUNT(*) FROM webhooks WHERE enabled = 0), (SELECT "
 			       "COUNT(*) FROM outbox WHERE "
 			       "next_at IS NULL)"),
+	ROW(SQL_VITALS_FAILING, "SELECT COUNT(*), LEFT(MAX(f.last_answer), 60) FROM (SELECT "
+				"last_answer FROM outbox WHERE next_at > NOW(6) AND last_answer IS "
+				"NOT NULL LIMIT 1000) f"),
 };
 
 const char *sql_text(enum sql id)

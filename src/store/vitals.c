@@ -36,6 +36,7 @@ static enum rc read_counts(struct db *db, struct vitals *v)
 		return rc;
 	v->database_now_us = col_time(st);
 	v->pollers_alive = col_u64(st);
+	v->first_lease_us = col_time(st);
 	v->pollers_dead = col_u64(st);
 	v->unknown_attempts = col_u64(st);
 	v->strict = col_u64(st) != 0;
@@ -59,6 +60,13 @@ static enum rc read_outbox(struct db *db, struct vitals *v)
 		return rc;
 	v->endpoints_disabled = col_u64(st);
 	v->messages_given_up = col_u64(st);
+	stmt_done(st);
+	st = db_stmt(db, SQL_VITALS_FAILING);
+	rc = read_one(st);
+	if (rc != RC_OK)
+		return rc;
+	v->messages_failing = col_u64(st);
+	col_name(st, v->failing_answer, sizeof v->failing_answer);
 	stmt_done(st);
 	return RC_OK;
 }

@@ -13,8 +13,9 @@
 struct vitals {
 	int64_t database_now_us; /* by the database's clock, UTC */
 	uint64_t pollers_alive;
-	uint64_t pollers_dead; /* lease run out, not yet reaped */
-	bool has_oldest_due;   /* a queued job that could start: its run_after has passed */
+	int64_t first_lease_us; /* the first of theirs to run out; 0: there is none */
+	uint64_t pollers_dead;	/* lease run out, not yet reaped */
+	bool has_oldest_due;	/* a queued job that could start: its run_after has passed */
 	struct id oldest_due;
 	int64_t oldest_due_us; /* its run_after */
 	bool has_oldest_unknown;
@@ -25,6 +26,8 @@ struct vitals {
 			      1,000 counted */
 	uint64_t endpoints_disabled; /* of owners, for webhooks */
 	uint64_t messages_given_up;  /* those of disabled endpoints included */
+	uint64_t messages_failing;   /* failed, and to be tried again; at most 1,000 counted */
+	char failing_answer[256];    /* to one of those, in words */
 	bool strict;		     /* the session's sql_mode is strict */
 	bool durable;		     /* innodb_flush_log_at_trx_commit is 1 */
 	uint64_t packet_max_bytes;   /* the server's max_allowed_packet */

@@ -144,10 +144,44 @@ static void only_addresses_of_the_public_internet_pass(void **state)
 			fail_msg("%s doesn't count as public", open[i]);
 }
 
+static void a_url_shows_a_closed_address_however_it_is_written(void **state)
+{
+	static const struct {
+		const char *url;
+		bool closed;
+	} rows[] = {
+		{ "http://127.0.0.1/", true },
+		{ "https://10.1.2.3:8443/hook", true },
+		{ "http://169.254.169.254", true },
+		{ "http://127.1?x", true },
+		{ "http://2130706433/", true },
+		{ "http://0x7f.1/", true },
+		{ "http://192.168.0.1./", true },
+		{ "http://[::1]:80/", true },
+		{ "http://[fe80::1%25eth0]/", true },
+		{ "http://[::ffff:10.0.0.1]/", true },
+		{ "http://localhost:1234/", true },
+		{ "http://LocalHost./", true },
+		{ "http://a.localhost/", true },
+		{ "https://1.1.1.1/", false },
+		{ "https://[2606:4700:4700::1111]/", false },
+		{ "https://alice.example/127.0.0.1", false },
+		{ "https://notlocalhost/", false },
+		{ "https://10.example.org/", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (address_url_closed(rows[i].url) != rows[i].closed)
+			fail_msg("%s", rows[i].url);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(
-		only_addresses_of_the_public_internet_pass) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_addresses_of_the_public_internet_pass),
+		cmocka_unit_test(a_url_shows_a_closed_address_however_it_is_written),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,14 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "ctl/doctor.h"
+#include "ctl/socket_check.h"
 
 #define SECOND_US INT64_C(1000000)
 #define NOW_US (INT64_C(1796164847) * SECOND_US)
@@ -99,7 +103,7 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 	struct vitals none_alive = healthy(), none_alive_due = healthy(), late = healthy(),
 		      due = healthy(), lax = healthy(), unsafe = healthy(), unknown = healthy(),
 		      stranded = healthy(), dead = healthy(), gone = healthy(),
-		      undelivered = healthy();
+		      undelivered = healthy(), failing = healthy();
 
 	(void)state;
 	none_alive.pollers_alive = 0;
@@ -115,6 +119,7 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 	dead.pollers_dead = 1;
 	gone.endpoints_disabled = 2;
 	undelivered.messages_given_up = 7;
+	failing.messages_failing = 2;
 	const struct {
 		struct vitals vitals;
 		const char *what;
@@ -135,12 +140,13 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 		{ healthy(), "webhook messages", HEALTH_OK, HEALTH_OK },
 		{ gone, "webhooks", HEALTH_WARN, HEALTH_WARN },
 		{ undelivered, "webhook messages", HEALTH_WARN, HEALTH_WARN },
+		{ failing, "failing webhooks", HEALTH_WARN, HEALTH_WARN },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct findings findings;
 
 		findings_init(&findings);
-		doctor_vitals(&findings, &rows[i].vitals);
+		doctor_vitals(&findings, &rows[i].vitals, 30);
 		const struct finding *finding = find(&findings, rows[i].what);
 		if (!finding || finding->health != rows[i].want ||
 		    findings_worst(&findings) != rows[i].worst)
@@ -150,6 +156,72 @@ static void each_vital_sign_is_judged_by_itself(void **state)
 				 rows[i].what);
 		findings_release(&findings);
 	}
+}
+
+static void what_is_alive_by_its_lease_only_shows_how_long_it_is_silent(void **state)
+{
+	struct vitals vitals = healthy();
+	struct findings findings;
+
+	(void)state;
+	vitals.first_lease_us = NOW_US + 4 * SECOND_US;
+	findings_init(&findings);
+	doctor_vitals(&findings, &vitals, 30);
+	assert_non_null(strstr(find(&findings, "pollers")->found, "one 26s ago"));
+	findings_release(&findings);
+	doctor_vitals(&findings, &vitals, 0);
+	assert_string_equal(find(&findings, "pollers")->found, "1 alive");
+	findings_release(&findings);
+}
+
+static void callbacks_need_an_address_and_good_keys(void **state)
+{
+	static const struct {
+		const char *url, *keys;
+		bool hidden, sound;
+		enum health want;
+	} rows[] = {
+		{ NULL, NULL, false, true, HEALTH_OK },
+		{ "https://a", "/keys", false, true, HEALTH_OK },
+		{ "https://a", "/keys", true, true, HEALTH_OK },
+		{ NULL, "/keys", false, true, HEALTH_OK },
+		{ "https://a", NULL, false, true, HEALTH_BAD },
+		{ "https://a", "/keys", false, false, HEALTH_BAD },
+		{ NULL, "/keys", false, false, HEALTH_BAD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_callbacks(&findings, rows[i].url, rows[i].keys, rows[i].hidden,
+				 rows[i].sound);
+		if (findings.len != 1 || findings_worst(&findings) != rows[i].want)
+			fail_msg("row %zu", i);
+		findings_release(&findings);
+	}
+}
+
+static void an_address_where_nobody_listens_is_told(void **state)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof at;
+	char url[64];
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/v1", ntohs(at.sin_port));
+	assert_string_equal(socket_check_url(url), "nobody listens there");
+	assert_int_equal(listen(fd, 1), 0);
+	assert_null(socket_check_url(url));
+	close(fd);
+	assert_non_null(socket_check_url("ftp://127.0.0.1/"));
+	assert_non_null(socket_check_url("http://127.0.0.1:/"));
+	assert_non_null(socket_check_url("http://:80/"));
 }
 
 static void every_schema_but_the_current_one_is_bad(void **state)
@@ -261,6 +333,9 @@ int main(void)
 		cmocka_unit_test(only_servers_with_skip_locked_are_supported),
 		cmocka_unit_test(clocks_apart_warn_and_then_are_bad),
 		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
+		cmocka_unit_test(what_is_alive_by_its_lease_only_shows_how_long_it_is_silent),
+		cmocka_unit_test(callbacks_need_an_address_and_good_keys),
+		cmocka_unit_test(an_address_where_nobody_listens_is_told),
 		cmocka_unit_test(every_schema_but_the_current_one_is_bad),
 		cmocka_unit_test(each_later_route_is_judged_by_its_certificate),
 		cmocka_unit_test(
