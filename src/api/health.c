@@ -13,9 +13,11 @@ void health_live(const struct api *api, struct call *call, struct reply *reply)
 static const char *schema_flaw(enum schema_age verdict)
 {
 	switch (verdict) {
-	case SCHEMA_CURRENT: return NULL;
+	case SCHEMA_CURRENT:
+	case SCHEMA_NEWER:
+		return NULL; /* migrations only add: old hosts serve while a deployment
+				rolls */
 	case SCHEMA_OLDER: return "The schema is older than this program: run `onejob migrate`.";
-	case SCHEMA_NEWER: return "The schema is newer than this program.";
 	case SCHEMA_CHANGED:
 		return "A migration that was applied isn't the one that this program carries.";
 	case SCHEMA__MAX: break;

@@ -4,6 +4,8 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "core/view.h"
+
 struct json_object *build_object(void)
 {
 	return json_object_new_object();
@@ -67,4 +69,13 @@ void build_push(struct json_object **array, struct json_object *value)
 void build_drop(struct json_object *value)
 {
 	json_object_put(value);
+}
+
+struct json_object *build_done(const char *name, const char *value, const char *done)
+{
+	struct json_object *object = build_object();
+
+	build_add(&object, name, view_string(value, strlen(value)));
+	build_add(&object, "done", build_string(done));
+	return object;
 }

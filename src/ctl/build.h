@@ -23,6 +23,9 @@ struct json_object *build_parsed(const char *json);
  * NULL. */
 void build_add(struct json_object **object, const char *name, struct json_object *value);
 void build_push(struct json_object **array, struct json_object *value);
+/* What was done to one thing, for scripts: {"<name>": "<value>", "done": "<done>"}. */
+struct json_object *build_done(const char *name, const char *value, const char *done);
+
 void build_drop(struct json_object *value); /* NULL is fine */
 
 #endif

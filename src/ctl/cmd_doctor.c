@@ -81,7 +81,7 @@ static bool look_at_schema(struct ctl *ctl, struct findings *findings)
 		return false;
 	}
 	doctor_schema(findings, &schema);
-	return schema.verdict == SCHEMA_CURRENT;
+	return schema.verdict == SCHEMA_CURRENT || schema.verdict == SCHEMA_NEWER;
 }
 
 static void look_at_rights(struct ctl *ctl, struct findings *findings)

@@ -3,11 +3,40 @@
 
 #include <inttypes.h>
 
+#include "ctl/build.h"
 #include "store/migrate.h"
+
+struct telling {
+	struct ctl *ctl;
+	struct json_object *applied; /* with --json: what was, in order */
+};
 
 static void say_applied(uint32_t number, const char *name, void *arg)
 {
-	ctl_line(arg, "applied %04" PRIu32 " %s", number, name);
+	struct telling *telling = arg;
+
+	if (!telling->ctl->json) {
+		ctl_line(telling->ctl, "applied %04" PRIu32 " %s", number, name);
+		return;
+	}
+	struct json_object *row = build_object();
+
+	build_add(&row, "number", build_number(number));
+	build_add(&row, "name", build_string(name));
+	build_push(&telling->applied, row);
+}
+
+static enum ctl_exit say_end(struct telling *telling, uint32_t at)
+{
+	if (!telling->ctl->json) {
+		ctl_line(telling->ctl, "the schema is at %" PRIu32, at);
+		return CTL_DONE;
+	}
+	struct json_object *end = build_object();
+
+	build_add(&end, "schema", build_number(at));
+	build_add(&end, "applied", telling->applied);
+	return ctl_print_json(telling->ctl, end);
 }
 
 enum ctl_exit cmd_migrate(struct ctl *ctl, const struct args *args)
@@ -20,11 +49,11 @@ enum ctl_exit cmd_migrate(struct ctl *ctl, const struct args *args)
 	end = ctl_connect(ctl);
 	if (end != CTL_DONE)
 		return end;
-	enum rc rc = migrate_run(ctl->db, say_applied, ctl, &schema);
-	if (rc == RC_OK) {
-		ctl_line(ctl, "the schema is at %" PRIu32, schema.at);
-		return CTL_DONE;
-	}
+	struct telling telling = { ctl, ctl->json ? build_array() : NULL };
+	enum rc rc = migrate_run(ctl->db, say_applied, &telling, &schema);
+	if (rc == RC_OK)
+		return say_end(&telling, schema.at);
+	build_drop(telling.applied);
 	if (rc == RC_CONFLICT && schema.verdict == SCHEMA_NEWER)
 		ctl_say(ctl,
 			"the schema is at %" PRIu32 " and this program carries %" PRIu32

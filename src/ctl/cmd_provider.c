@@ -69,6 +69,8 @@ static uint32_t version_before(struct ctl *ctl, const char *name)
 	return version;
 }
 
+static struct json_object *view_provider(const struct provider_row *row);
+
 static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 				      const struct provider_def *def)
 {
@@ -76,16 +78,20 @@ static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 	bool is_new = false;
 	uint32_t before = version_before(ctl, name);
 	enum rc rc = provider_store_put(ctl->db, name, def, &is_new, &row);
+	enum ctl_exit end = CTL_DONE;
 
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the provider");
-	ctl_line(ctl, "%s %s, version %" PRIu32, name,
-		 is_new			 ? "created"
-		 : row.version == before ? "unchanged"
-					 : "changed",
-		 row.version);
+	if (ctl->json)
+		end = ctl_print_json(ctl, view_provider(&row));
+	else
+		ctl_line(ctl, "%s %s, version %" PRIu32, name,
+			 is_new			 ? "created"
+			 : row.version == before ? "unchanged"
+						 : "changed",
+			 row.version);
 	provider_row_release(&row);
-	return CTL_DONE;
+	return end;
 }
 
 enum ctl_exit cmd_provider_put(struct ctl *ctl, const struct args *args)
@@ -268,6 +274,8 @@ enum ctl_exit cmd_provider_delete(struct ctl *ctl, const struct args *args)
 	}
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the provider");
+	if (ctl->json)
+		return ctl_print_json(ctl, build_done("name", name, "deleted"));
 	ctl_line(ctl, "%s deleted", name);
 	return CTL_DONE;
 }

@@ -195,6 +195,8 @@ enum ctl_exit cmd_token_revoke(struct ctl *ctl, const struct args *args)
 	}
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the token");
+	if (ctl->json)
+		return ctl_print_json(ctl, build_done("id", id, "revoked"));
 	ctl_line(ctl, "revoked %s", id);
 	return CTL_DONE;
 }

@@ -7,6 +7,7 @@
 
 #include "core/address.h"
 #include "core/flaws.h"
+#include "ctl/build.h"
 #include "ctl/input.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
@@ -64,6 +65,14 @@ static enum ctl_exit read_def(struct ctl *ctl, const struct args *args, struct w
 	return rc == RC_OK ? CTL_DONE : rc == RC_INVALID ? CTL_USAGE : CTL_REFUSED;
 }
 
+static enum ctl_exit say_done(struct ctl *ctl, const char *owner, const char *done)
+{
+	if (ctl->json)
+		return ctl_print_json(ctl, build_done("owner", owner, done));
+	ctl_line(ctl, "the webhook of %s %s", owner, done);
+	return CTL_DONE;
+}
+
 enum ctl_exit cmd_webhook_put(struct ctl *ctl, const struct args *args)
 {
 	const char *owner = args->operand[0];
@@ -80,8 +89,7 @@ enum ctl_exit cmd_webhook_put(struct ctl *ctl, const struct args *args)
 		enum rc rc = webhook_store_put(ctl->db, owner, strlen(owner), &def, &is_new);
 
 		if (rc == RC_OK)
-			ctl_line(ctl, "the webhook of %s %s", owner,
-				 is_new ? "created" : "changed");
+			end = say_done(ctl, owner, is_new ? "created" : "changed");
 		else
 			end = ctl_failed(ctl, rc, "the webhook");
 	}
@@ -189,8 +197,7 @@ static enum ctl_exit change(struct ctl *ctl, const char *owner, const char *done
 	}
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the webhook");
-	ctl_line(ctl, "the webhook of %s %s", owner, done);
-	return CTL_DONE;
+	return say_done(ctl, owner, done);
 }
 
 enum ctl_exit cmd_webhook_enable(struct ctl *ctl, const struct args *args)

@@ -64,7 +64,7 @@ static int times_of(int option)
 
 const struct command command_rows[] = {
 	{ "migrate", NULL, "", "Bring the schema up to date; nothing to do is no error.",
-	  "onejob migrate", 0, 0, cmd_migrate },
+	  "onejob migrate", BIT(OPTION_JSON), 0, cmd_migrate },
 
 	{ "token", "create", "--owner OWNER [--role user|operator] [--expires-in LENGTH]",
 	  "Make a bearer token and print it, once: only its SHA-256 is kept.",
@@ -74,17 +74,17 @@ const struct command command_rows[] = {
 	{ "token", "list", "", "List the tokens by id, owner and role.", "onejob token list",
 	  BIT(OPTION_JSON), 0, cmd_token_list },
 	{ "token", "revoke", "ID", "Make a token useless, at once.",
-	  "onejob token revoke 3f9a0c77be12", 0, 1, cmd_token_revoke },
+	  "onejob token revoke 3f9a0c77be12", BIT(OPTION_JSON), 1, cmd_token_revoke },
 
 	{ "provider", "put", "NAME FILE|-", "Create or change a provider from a JSON file.",
-	  "onejob provider put inkjet inkjet.json", 0, 2, cmd_provider_put },
+	  "onejob provider put inkjet inkjet.json", BIT(OPTION_JSON), 2, cmd_provider_put },
 	{ "provider", "list", "", "List the providers.", "onejob provider list", BIT(OPTION_JSON),
 	  0, cmd_provider_list },
 	{ "provider", "show", "NAME", "Show a provider's definition, with all defaults.",
 	  "onejob provider show inkjet", BIT(OPTION_JSON), 1, cmd_provider_show },
 	{ "provider", "delete", "NAME",
 	  "Remove a provider that no queued job and no open attempt names.",
-	  "onejob provider delete inkjet", 0, 1, cmd_provider_delete },
+	  "onejob provider delete inkjet", BIT(OPTION_JSON), 1, cmd_provider_delete },
 
 	{ "contract", "put", "NAME FILE|-", "Create or change a contract from a JSON file.",
 	  "onejob contract put summary summary.json", 0, 2, cmd_contract_put },
@@ -150,14 +150,14 @@ const struct command command_rows[] = {
 	  "Messages that were given up are sent again.",
 	  "onejob webhook put alice --url https://alice.example/hooks "
 	  "--secret '${file:/etc/onejob/alice.whsec}'",
-	  BIT(OPTION_URL) | BIT(OPTION_SECRET), 1, cmd_webhook_put },
+	  BIT(OPTION_URL) | BIT(OPTION_SECRET) | BIT(OPTION_JSON), 1, cmd_webhook_put },
 	{ "webhook", "list", "", "List the endpoints, and what waits for them.",
 	  "onejob webhook list", BIT(OPTION_JSON), 0, cmd_webhook_list },
 	{ "webhook", "enable", "OWNER",
 	  "Enable an endpoint again; messages that were given up are sent again.",
-	  "onejob webhook enable alice", 0, 1, cmd_webhook_enable },
+	  "onejob webhook enable alice", BIT(OPTION_JSON), 1, cmd_webhook_enable },
 	{ "webhook", "delete", "OWNER", "Remove an endpoint, with the messages that wait for it.",
-	  "onejob webhook delete alice", 0, 1, cmd_webhook_delete },
+	  "onejob webhook delete alice", BIT(OPTION_JSON), 1, cmd_webhook_delete },
 
 	{ "purge", NULL, "--payloads-after LENGTH [--keys-after LENGTH]",
 	  "Empty old settled jobs; keys stay taken unless --keys-after is given.",
@@ -230,10 +230,12 @@ static enum parsed parse_operands(int argc, char *const *argv, struct args *args
 	size_t least = most - (most != args->command->operands);
 
 	if (given < least || given > most) {
-		text_addf(why, "%s: onejob %s%s%s %s",
+		/* The usage goes on below, in the help: here its first line is enough. */
+		text_addf(why, "%s: onejob %s%s%s %.*s",
 			  given > most ? "too many words" : "something is missing",
 			  args->command->noun, args->command->verb ? " " : "",
-			  args->command->verb ? args->command->verb : "", args->command->usage);
+			  args->command->verb ? args->command->verb : "",
+			  (int)strcspn(args->command->usage, "\n"), args->command->usage);
 		return PARSED_USAGE;
 	}
 	for (size_t i = 0; i < given; i++)

@@ -121,12 +121,12 @@ static enum ctl_exit schema_refused(struct ctl *ctl, const struct schema_state *
 			": run `onejob migrate`",
 			schema->at, schema->wants);
 		break;
-	case SCHEMA_NEWER:
+	case SCHEMA_NEWER: /* migrations only add: it works, for the time of a deployment */
 		ctl_say(ctl,
-			"the schema is at %" PRIu32 " and this program knows %" PRIu32
-			" only: use the newer program",
+			"note: the schema is at %" PRIu32 " and this program knows %" PRIu32
+			" only; use the newer program soon",
 			schema->at, schema->wants);
-		break;
+		return CTL_DONE;
 	case SCHEMA_CHANGED:
 		ctl_say(ctl,
 			"migration %" PRIu32

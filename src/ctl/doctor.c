@@ -126,7 +126,8 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 			     schema->wants);
 		break;
 	case SCHEMA_NEWER:
-		findings_add(findings, HEALTH_BAD, "schema", "use the newer programs on every host",
+		findings_add(findings, HEALTH_WARN, "schema",
+			     "use the newer programs on every host",
 			     "at %" PRIu32 ", this program knows %" PRIu32 " only", schema->at,
 			     schema->wants);
 		break;

@@ -415,6 +415,10 @@ static void health_needs_no_token(void **state)
 	fake.schema = SCHEMA_OLDER;
 	check("the schema is old", &ready, 503, "unavailable");
 	assert_true(answer_has("onejob migrate"));
+	fake.schema = SCHEMA_CHANGED;
+	check("the schema is another", &ready, 503, "unavailable");
+	fake.schema = SCHEMA_NEWER; /* while a deployment rolls */
+	check("the schema is newer", &ready, 200, NULL);
 	fake.get = RC_RETRY;
 	check("the database is away", &ready, 503, "unavailable");
 	check("still up", &live, 200, NULL);

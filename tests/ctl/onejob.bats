@@ -404,4 +404,49 @@ contract_of() {
 	[[ $stderr == *'no poller is alive'* ]]
 	run -0 onejob contract certify "$name" --no-wait
 	has "^  $name-b: asked for\$"
+@test "what changes something says so as JSON too" {
+	local id
+
+	json() { run -0 --separate-stderr onejob "$@" --json; jq -e . <<<"$output" >/dev/null || { echo "no JSON: $output"; return 1; }; }
+	json migrate
+	[ "$(jq -c '[.applied, .schema > 0]' <<<"$output")" = '[[],true]' ]
+	json provider put "$MINE-json" - <<<"{\"url\": \"$PRINTSHOP_URL/tick\"}"
+	[ "$(jq -r '.name, .version, .definition.method' <<<"$output")" = "$MINE-json"$'\n1\nPOST' ]
+	json provider delete "$MINE-json"
+	[ "$(jq -r '.name, .done' <<<"$output")" = "$MINE-json"$'\ndeleted' ]
+	onejob token create --owner "$MINE-json" >/dev/null
+	id=$(onejob token list --json | jq -r --arg o "$MINE-json" '.tokens[] | select(.owner == $o) | .id')
+	json token revoke "$id"
+	[ "$(jq -r '.id, .done' <<<"$output")" = "$id"$'\nrevoked' ]
+	json webhook put "$MINE" --url https://alice.example/hook --secret '${env:NONE}'
+	[ "$(jq -r '.owner, .done' <<<"$output")" = "$MINE"$'\ncreated' ]
+	json webhook enable "$MINE"
+	json webhook delete "$MINE"
+	[ "$(jq -r .done <<<"$output")" = deleted ]
+	run -2 onejob webhook put "$MINE" --url http://169.254.169.254/ --secret '${env:NONE}'
+	has 'ONEJOB_WEBHOOK_PRIVATE'
+}
+
+@test "a schema newer than the programs is worked on with a note, and only migrate refuses" {
+	sql -e "INSERT INTO schema_migrations VALUES (9999, 'later', REPEAT('x', 32), NOW(6))"
+	run -0 --separate-stderr onejob job list --json
+	grep -q 'knows [0-9]* only' <<<"$stderr"
+	[ "$(curl -sS -o /dev/null -w '%{http_code}' "$ONEJOB_URL/readyz")" = 200 ]
+	run -1 onejob migrate
+	run -0 onejob doctor
+	has '^warn +schema'
+	sql -e 'DELETE FROM schema_migrations WHERE number = 9999'
+	run -0 --separate-stderr onejob job list --json
+	[ -z "$stderr" ]
+}
+
+@test "who settled an attempt, and when, is shown" {
+	new_doubt settled-by
+	run -0 onejob attempt settle "$ATTEMPT" cancelled
+	run -0 --separate-stderr onejob job show "$JOB" --json
+	[ "$(jq -r '.attempts[0] | .settled_by, (.settled_at | length > 0)' <<<"$output")" = "$(id -un)"$'\ntrue' ]
+	run -0 onejob job show "$JOB"
+	has 'SETTLED BY'
+	run -0 --separate-stderr onejob attempt list --state cancelled --json
+	[ "$(jq -r --arg a "$ATTEMPT" '.attempts[] | select(.id == $a) | [.settled_by, has("detail", "reference", "asked", "last_answer", "next_ask_at")] | map(tostring) | join(" ")' <<<"$output")" = "$(id -un) true true true true true" ]
 }

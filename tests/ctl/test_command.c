@@ -101,7 +101,7 @@ static void each_line_means_what_it_says(void **state)
 		{ "onejob job list --limit 3 --json", PARSED_COMMAND, cmd_job_list },
 		{ "onejob job list --limit=3", PARSED_COMMAND, cmd_job_list },
 		{ "onejob --json job list", PARSED_COMMAND, cmd_job_list },
-		{ "onejob --json migrate", PARSED_USAGE, cmd_migrate },
+		{ "onejob --json migrate", PARSED_COMMAND, cmd_migrate },
 		{ "onejob --json", PARSED_USAGE, NULL },
 		{ "onejob job list --limit", PARSED_USAGE, cmd_job_list },
 		{ "onejob job list --limit 3 --limit 4", PARSED_USAGE, cmd_job_list },
@@ -194,6 +194,9 @@ static void values_and_operands_arrive_where_they_belong(void **state)
 			 PARSED_COMMAND);
 	assert_null(args.operand[0]);
 	assert_string_equal(args.option[OPTION_WITHIN], "12h");
+	assert_int_equal(parse("onejob attempt settle one", &line, &args, &why), PARSED_USAGE);
+	assert_non_null(strstr(why.bytes, "something is missing: onejob attempt settle ID"));
+	assert_null(strchr(why.bytes, '\n')); /* it is said in one line */
 	text_release(&why);
 }
 

@@ -224,7 +224,7 @@ static void an_address_where_nobody_listens_is_told(void **state)
 	assert_non_null(socket_check_url("http://:80/"));
 }
 
-static void every_schema_but_the_current_one_is_bad(void **state)
+static void an_older_or_another_schema_is_bad_and_a_newer_one_a_warning(void **state)
 {
 	(void)state;
 	for (int verdict = 0; verdict < SCHEMA__MAX; verdict++) {
@@ -235,7 +235,11 @@ static void every_schema_but_the_current_one_is_bad(void **state)
 
 		findings_init(&findings);
 		doctor_schema(&findings, &schema);
-		if ((findings_worst(&findings) == HEALTH_OK) != (verdict == SCHEMA_CURRENT))
+		enum health want = verdict == SCHEMA_CURRENT ? HEALTH_OK
+				   : verdict == SCHEMA_NEWER ? HEALTH_WARN
+							     : HEALTH_BAD;
+
+		if (findings_worst(&findings) != want)
 			fail_msg("verdict %d", verdict);
 		findings_release(&findings);
 	}
@@ -340,6 +344,7 @@ int main(void)
 		cmocka_unit_test(each_later_route_is_judged_by_its_certificate),
 		cmocka_unit_test(
 			many_routes_in_trouble_are_one_row_with_the_first_contracts_command),
+		cmocka_unit_test(an_older_or_another_schema_is_bad_and_a_newer_one_a_warning),
 		cmocka_unit_test(too_many_findings_are_no_clean_bill),
 	};
 

@@ -279,6 +279,9 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 		/healthz GET HEAD
 		/readyz GET HEAD
 	ROWS
+	operator TRACE /v1/jobs	# refused by nginx itself
+	refused 405 method-not-allowed
+	has Allow 'GET, HEAD, POST, PUT, DELETE' "$(header Allow)"
 }
 
 @test "read: ETag, 304, HEAD, and every change that shows changes the ETag" {

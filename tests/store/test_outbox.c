@@ -202,6 +202,8 @@ static void a_message_is_told_as_it_was_then(void **state)
 
 static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 {
+	struct vitals vitals;
+
 	(void)state;
 	put("ann", URL);
 	told_job("ann");
@@ -223,6 +225,9 @@ static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 	assert_int_equal(outbox_failed(here.db, &first.list[0], "late", -1), RC_OK);
 	assert_int_equal(raw_number(WAITING), 1);
 	assert_int_equal(outbox_failed(here.db, &second.list[0], "it answered 503", 30000), RC_OK);
+	assert_int_equal(vitals_read(here.db, &vitals), RC_OK);
+	assert_int_equal(vitals.messages_failing, 1);
+	assert_string_equal(vitals.failing_answer, "it answered 503");
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM outbox WHERE last_answer = 'it answered "
 				    "503' AND next_at BETWEEN "
 				    "UTC_TIMESTAMP(6) + INTERVAL 20 SECOND AND UTC_TIMESTAMP(6) + "
