@@ -235,7 +235,6 @@ static enum rc send_to(struct db *db, const struct id *job_id, const char *provi
 	struct stmt *st = db_stmt(db, SQL_JOB_REROUTE);
 
 	bind_str(st, provider);
-	bind_u64(st, 0);
 	bind_id(st, job_id);
 	return stmt_run(st);
 }

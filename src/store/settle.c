@@ -65,20 +65,19 @@ static bool may_retry(const struct locked_job *job, const struct word *word,
 	return in_time && (word->provider || job->attempt_count < job->attempts_allowed);
 }
 
-/* By the word; after a definite failure of a job with a contract, by that contract's policy. */
+/* By the word; after a definite failure of a job with a contract, by that contract's policy.
+ * job_moves: else there is nothing to plan, and no route is passed over. */
 static enum rc make_plan(struct db *db, const struct locked_job *job, const struct word *word,
-			 const struct facing *facing, struct plan *plan)
+			 const struct facing *facing, bool job_moves, struct plan *plan)
 {
-	bool by_contract = word->event == ON_FAILURE && !word->provider && job->contract[0] &&
-			   job->version == facing->version_read && !facing->other_in_doubt &&
-			   (job->state == JOB_RUNNING || job->state == JOB_UNKNOWN);
+	bool by_contract =
+		word->event == ON_FAILURE && !word->provider && job->contract[0] && job_moves;
 	enum rc rc = RC_OK;
 
 	*plan = (struct plan){ .one_more = word->event == ON_RELEASE || word->provider,
 			       .next = word->provider,
 			       .delay_us = delay_us(word) };
-	if (by_contract && attempt_in_play(facing->state) &&
-	    job->attempt_count < job->attempts_allowed) {
+	if (by_contract && job->attempt_count < job->attempts_allowed) {
 		rc = routes_choose(db, job, facing->provider, word->reason, word->retryable,
 				   &plan->choice);
 		plan->next = plan->choice.stop ? NULL : plan->choice.provider;
@@ -349,23 +348,32 @@ static bool sent_since(const struct word *word, const struct facing *facing)
 	return moves_sent_since(&sendings);
 }
 
-enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
-		      const struct facing *facing, struct settling *out)
+static struct move decide(const struct locked_job *job, const struct word *word,
+			  const struct facing *facing, bool retry)
 {
-	struct plan plan;
-	enum race_added added = RACE_NONE_OWN;
-	enum rc rc = make_plan(db, job, word, facing, &plan);
 	const struct job_facts facts = {
 		.state = job->state,
 		.version = job->version,
 		.completed = job->has_completed_by,
 		.other_in_doubt = facing->other_in_doubt,
-		.may_retry = plan.may_retry,
+		.may_retry = retry,
 		.sent_since = sent_since(word, facing),
 	};
-	struct move move =
-		moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
 
+	return moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
+}
+
+enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
+		      const struct facing *facing, struct settling *out)
+{
+	struct plan plan;
+	enum race_added added = RACE_NONE_OWN;
+	/* Whether the job moves doesn't depend on whether a try is left; where to does. */
+	struct move move = decide(job, word, facing, true);
+	enum rc rc = make_plan(db, job, word, facing, move.verdict == MOVE_MADE && move.job_moves,
+			       &plan);
+
+	move = decide(job, word, facing, plan.may_retry);
 	if (word->lease_lost &&
 	    facing->state != ATTEMPT_STARTING) /* acknowledged since the lease was looked at */
 		move = (struct move){ .verdict = MOVE_LATE };

@@ -535,8 +535,9 @@ static const struct {
 	    "UPDATE jobs " BY_ID "SET passed_over = IF(COALESCE(LENGTH(passed_over), 0) > 16000, "
 	    "passed_over, CONCAT_WS(', ', passed_over, ?)) WHERE id = ?"),
 	ROW(SQL_JOB_REROUTE,
-	    "UPDATE jobs " BY_ID "SET next_provider = ?, run_after = GREATEST(NOW(6) + INTERVAL ? "
-	    "MICROSECOND, COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE r.job_id = "
+	    "UPDATE jobs " BY_ID "SET next_provider = ?, run_after = GREATEST(NOW(6), "
+	    "COALESCE(not_before, NOW(6)), COALESCE((SELECT MAX(r.retry_at) FROM attempts r WHERE "
+	    "r.job_id = "
 	    "jobs.id AND r.provider = jobs.next_provider), NOW(6))), revision = revision + 1, "
 	    "updated_at = NOW(6) WHERE id = ? AND state = 'queued'"),
 	/* No route is left: it fails for what its last attempt failed for. */
@@ -544,7 +545,8 @@ static const struct {
 	    "UPDATE jobs j " BY_ID "LEFT JOIN attempts a ON a.job_id = j.id AND a.number = (SELECT "
 	    "MAX(m.number) FROM attempts m WHERE m.job_id = j.id) SET j.state = 'failed', "
 	    "j.version = j.version + 1, j.revision = j.revision + 1, j.error_reason = "
-	    "COALESCE(a.reason, 'never_sent'), j.error_detail = 'no route with a valid certificate "
+	    "COALESCE(IF(a.state = 'cancelled', 'attempt_cancelled', a.reason), 'never_sent'), "
+	    "j.error_detail = 'no route with a valid certificate "
 	    "is left', j.error_attempt_id = a.id, j.updated_at = NOW(6) WHERE j.id = ? AND j.state "
 	    "= 'queued'"),
 	/* Queued along a route that nobody sends to now. */
