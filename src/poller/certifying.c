@@ -49,10 +49,18 @@ static void take_runs(struct desk *d)
 	if (now_ms < d->certify_at_ms || !d->registered || d->runs_len >= RUNS_MAX)
 		return;
 	d->certify_at_ms = now_ms + LOOK_MS;
-	if (certify_store_take(d->db, &d->id, RUNS_MAX - d->runs_len, &tasks, &len) != RC_OK)
+	enum rc rc = certify_store_take(d->db, &d->id, RUNS_MAX - d->runs_len, &tasks, &len);
+
+	if (rc == RC_UNCERTAIN) /* as with a claim: there may be a run that nobody is at */
+		desk_give_up_id(d, "the answer to the taking of a certification was lost");
+	if (rc != RC_OK)
 		desk_say_trouble(d);
-	for (size_t i = 0; i < len; i++)
-		take_run(d, &tasks[i]);
+	for (size_t i = 0; i < len; i++) {
+		if (rc == RC_UNCERTAIN)
+			certify_task_release(&tasks[i]);
+		else
+			take_run(d, &tasks[i]);
+	}
 	free(tasks);
 }
 

@@ -104,8 +104,9 @@ struct certify_task {
 };
 void certify_task_release(struct certify_task *task);
 
-/* Up to `max`; runs whose contract or route is there no more are dropped. The list is the caller's:
- * free() it after certify_task_release() of each. */
+/* Up to `max`; runs whose contract or route is there no more are dropped. The list is the caller's,
+ * whatever is returned: free() it after certify_task_release() of each. RC_UNCERTAIN: there may be
+ * one more that is this poller's and not in the list; only the end of its lease frees it. */
 MUST_CHECK enum rc certify_store_take(struct db *db, const struct id *poller, size_t max,
 				      struct certify_task **tasks_out, size_t *len_out);
 

@@ -304,7 +304,9 @@ enum rc certify_store_take(struct db *db, const struct id *poller, size_t max,
 		if (rc == RC_NOT_FOUND)
 			rc = RC_OK;
 	}
-	return *len_out > 0 ? RC_OK : rc; /* what was taken is ours; trouble comes again */
+	/* What was taken is ours; trouble comes again, but not this one: the run may be ours too.
+	 */
+	return *len_out > 0 && rc != RC_UNCERTAIN ? RC_OK : rc;
 }
 
 enum rc certify_store_progress(struct db *db, const struct id *poller, const struct id *run,
