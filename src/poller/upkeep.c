@@ -32,14 +32,22 @@ static void log_stranded(size_t len)
 		    len);
 }
 
+static void log_rerouted(size_t len)
+{
+	log_warning(
+		"poller.rerouted",
+		"jobs=%zu: their route's provider is disabled; they went on to the next one, or "
+		"failed",
+		len);
+}
+
 static const struct {
 	enum rc (*run)(struct db *db, size_t *len_out);
 	void (*log)(size_t len);
 } steps[] = {
-	{ claim_reap, log_reaped },
-	{ claim_expire, log_expired },
-	{ ask_overdue, log_overdue },
-	{ claim_fail_stranded, log_stranded },
+	{ claim_reap, log_reaped },	 { claim_expire, log_expired },
+	{ ask_overdue, log_overdue },	 { claim_fail_stranded, log_stranded },
+	{ claim_reroute, log_rerouted },
 };
 
 /* Each step is its own: one that can't be done holds up no other. */
