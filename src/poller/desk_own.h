@@ -49,7 +49,8 @@ struct desk {
 	size_t runs_len;
 	struct word words[SETTLE_MAX]; /* of the batch being settled */
 	size_t batch_max;	       /* words in the next one; follows what the last one took */
-	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, certify_at_ms;
+	int64_t renew_at_ms, reap_at_ms, look_at_ms, ask_at_ms, tell_at_ms, certify_at_ms,
+		reroute_at_ms;
 	int64_t trouble_until_ms;
 	unsigned int losses; /* of the batch that is being settled */
 	bool more; /* the last claim was full, or room was made since: look again without waiting */

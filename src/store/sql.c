@@ -555,9 +555,6 @@ static const struct {
 	    "0 JOIN contract_routes r ON r.name = j.contract AND r.version = j.contract_version "
 	    "AND r.provider = j.next_provider AND r.place > 0 WHERE j.state = 'queued' LIMIT 64"),
 
-	ROW(SQL_CERTIFICATES_OF_PROVIDER,
-	    "SELECT id, contract, contract_version, subject FROM certificates WHERE provider = ? "
-	    "AND newest = 1 AND died_at IS NULL AND passed = 1 FOR UPDATE"),
 	ROW(SQL_CERTIFICATES_FOLLOW,
 	    "UPDATE certificates SET provider_version = ? WHERE provider = ? AND newest = 1 AND "
 	    "died_at IS NULL AND provider_version = ?"),
@@ -566,8 +563,9 @@ static const struct {
 	    "died_at IS NULL"),
 	ROW(SQL_CERTIFICATES_OF_CONTRACT,
 	    "SELECT c.id, c.provider, c.provider_version, c.rule_version, c.subject, c.passed, "
-	    "c.rounds, c.report, c.issued_at, c.expires_at, p.definition FROM certificates c JOIN "
-	    "providers p ON p.name = c.provider AND p.version = c.provider_version WHERE "
+	    "c.rounds, c.report, c.issued_at, c.expires_at, p.definition FROM certificates c "
+	    "STRAIGHT_JOIN providers p " BY_ID
+	    "ON p.name = c.provider AND p.version = c.provider_version WHERE "
 	    "c.contract = ? AND c.contract_version = ? AND c.newest = 1 AND c.died_at IS NULL FOR "
 	    "UPDATE"),
 	ROW(SQL_CERTIFICATES_DIE_BY_CONTRACT,
