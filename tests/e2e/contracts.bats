@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154,SC2155 # words and variables that stack.bash and the others share
+# shellcheck disable=SC2016,SC2034,SC2154,SC2155 # words and variables that stack.bash and the others share
 # Contracts as their users meet them: certification by command and by API, certified fail-over, the gate of the fallback button,
 # what ends a certificate, versions, templates, tokenizers.
 
