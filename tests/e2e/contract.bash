@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # the stack's words and variables come from stack.bash, or go to a test
+# shellcheck shell=bash disable=SC2034,SC2154,SC2155 # the stack's words and variables come from stack.bash, or go to a test
 # More words for the tests of contracts, whose routes are chats at the print shop. `load stack`, `load front`, `load work`, then
 # `load contract`.
 
@@ -23,7 +23,16 @@ contract() {
 }
 
 # chat PRINTER [WAY] [MODES]: from now on
-chat() { mode "$1" "chat=${2:-answer}${3:+,$3}"; }
+chat() { shop "/shop/mode?printer=$1&mode=chat=${2:-answer}${3:+,$3}" -X PUT -o /dev/null; }
+
+# met PRINTER...: how many requests each has had, with one look at the shop.
+met() {
+	local name all=$(shop /shop/counts)
+
+	for name; do
+		[[ $all =~ \"$name\":\{\"requests\":([0-9]+) ]] && printf '%s ' "${BASH_REMATCH[1]}" || printf '0 '
+	done
+}
 
 # certify NAME STATUS [OPTIONS]: by the command; what it says goes to $said.
 certify() {

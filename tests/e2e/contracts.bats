@@ -292,3 +292,42 @@ certificates() {
 	certify counted 1 --route second
 	has 'changed' "the prompt doesn't survive the tokenizer: of 22 bytes 21 came back, and they differ from byte 9 on" "$said"
 }
+
+# --- what doc/contracts.md tells people to type
+
+# A page as a script: each block of commands with its output in $said, and behind it what must be in there. JSON that is only shown
+# begins with a quotation mark or a brace.
+script_of() { # PAGE
+	printf 'said=%q\n' "$BATS_TEST_TMPDIR/said"
+	cat <<-'SH'
+		exec 3>&2 </dev/null
+		failed() { printf '%s, line %s:\n' "$2" "$1" >&3; cat "$said" >&3; exit 1; }
+		has() { grep -qF -- "$2" "$said" || failed "$1" "no <$2>"; }
+	SH
+	awk -v quote="'" '
+		function literal(text) { gsub(quote, quote "\\" quote quote, text); return quote text quote }
+		!/^    / { typed = 0; next }
+		{ sub(/^    /, "") }
+		/^#> / { print "has " NR " " literal(substr($0, 4)); next }
+		/^["{ ]/ && !goes_on { next }
+		!typed { print "exec >\"$said\" 2>&1" }
+		!goes_on { print "trap \"failed " NR " status\" ERR" }
+		{ typed = 1; goes_on = /\\$/; print }
+	' "$1"
+}
+
+# The page's ./run, var and doc, where this stack is what runs.
+clone_of_stack() { # FOLDER
+	mkdir "$1"
+	ln -s "$TOP/doc" "$1/doc"
+	ln -s "$STACK" "$1/var"
+	printf '#!/bin/sh\nexec "%s/run" "$@" --dir "%s"\n' "$TOP" "$STACK" >"$1/run"
+	chmod +x "$1/run"
+}
+
+@test "the walk through contracts says what its page says that it does" {
+	clone_of_stack "$BATS_TEST_TMPDIR/walk"
+	script_of "$TOP/doc/contracts.md" >"$BATS_TEST_TMPDIR/script"
+	is 'commands of it' "$(($(grep -c '^onejob \|^curl \|^job=\|^printf .*provider put' "$BATS_TEST_TMPDIR/script") > 20))" 1
+	(cd "$BATS_TEST_TMPDIR/walk" && bash "$BATS_TEST_TMPDIR/script" 3>&-)
+}

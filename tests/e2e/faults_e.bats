@@ -30,13 +30,14 @@ teardown_file() {
 
 # spoilt WAY LINE [MODES]: desk answers so, and that is what becomes of a job; spare isn't asked.
 spoilt() {
-	local before=$(wire spare) at=$(wire desk)
+	local desk spare
 
 	chat desk "$1" "${3-}"
+	read -r desk spare < <(met desk spare; echo)
 	run_job chat
+	[[ $body == *'"version":'$([[ $2 == unknown* ]] && echo 0 || echo 1),* ]] || { printf 'version: %s\n' "$body" >&2; return 1; }
 	is "$1" "$(line)" "$2"
-	is "requests for $1" "$(($(wire desk) - at)) $(($(wire spare) - before))" '1 0'
-	is "version after $1" "$(field .version)" "$([[ $2 == unknown* ]] && echo 0 || echo 1)"
+	is "requests for $1" "$(met desk spare)" "$((desk + 1)) $spare "
 }
 
 violation='failed contract_violation 200 desk 1 false ask_operator'
