@@ -182,8 +182,11 @@ certificates() {
 	is 'enabled again' "$(certificates contract=slips)" '[[true,true,null]]'
 	sql -e "UPDATE certificates SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE contract = 'slips'"
 	is 'expired' "$(certificates 'contract=slips&valid=false')" '[[true,false,"expired"]]'
+	has 'what doctor says' 'no job fails over to .*second of slips \(expired\)' "$(onejob doctor 2>&1)"
 	said=$(onejob contract certify --renew slips --side-effects)
 	has 'renewed' 'second: passed, 1 of 1' "$said"
+	sql -e "UPDATE certificates SET expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE contract = 'slips' AND superseded_at IS NULL"
+	has 'what doctor says before' 'within a day no job will fail over to .*second of slips' "$(onejob doctor 2>&1)"
 	provider second /second/chat "$quick,\"headers\":{\"X-New\":\"1\"}"
 	is 'after the provider changed' "$(certificates contract=slips)" '[[true,false,"subject_changed"]]'
 	provider second /second/chat "$quick"
