@@ -103,6 +103,10 @@ MUST_CHECK enum rc provider_def_read(const struct json_value *json, struct provi
 				     struct flaws *flaws);
 void provider_def_release(struct provider_def *def);
 
+/* How long the answer to a status query or a cancel may take: not the time for the work itself. */
+#define PROVIDER_QUESTION_MAX_MS 30000
+uint32_t provider_def_question_ms(const struct provider_def *def);
+
 /* A URL of the row that can't be filled without the provider's reference. */
 bool provider_def_needs_reference(const char *url);
 

@@ -389,6 +389,12 @@ static void need(struct reading *in, bool there, const char *object, const char 
 		flaws_add(in->flaws, object, member, strlen(member), "is required");
 }
 
+uint32_t provider_def_question_ms(const struct provider_def *def)
+{
+	return def->timeout_ms < PROVIDER_QUESTION_MAX_MS ? def->timeout_ms
+							  : PROVIDER_QUESTION_MAX_MS;
+}
+
 bool provider_def_needs_reference(const char *url)
 {
 	bool broken;

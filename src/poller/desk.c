@@ -20,6 +20,8 @@
 #include "store/db.h"
 
 #define BATCH_FIRST 32
+#define ASKING_SHARE 16	  /* questions have a quarter of the slots, one provider's a quarter of it \
+			   */
 #define CLAIM_ROOM_MIN 32 /* fewer free slots than this wait for more, or for the next look */
 #define FEW_SLOTS 4	  /* up to as many, attempts and all else take turns */
 #define PIECES 6	  /* of the lease */
@@ -326,6 +328,8 @@ struct desk *desk_open(const struct desk_orders *orders)
 	d->claiming = true;
 	d->tries_left = CLOSING_TRIES;
 	d->batch_max = BATCH_FIRST;
+	d->asking.share =
+		orders->in_flight_max / ASKING_SHARE > 0 ? orders->in_flight_max / ASKING_SHARE : 1;
 	d->db = db_new(orders->defaults_file);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_condattr_init(&monotonic);

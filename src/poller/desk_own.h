@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "poller/desk.h"
 #include "poller/errand.h"
+#include "store/ask_turns.h"
 #include "store/claim.h"
 #include "store/db.h"
 #include "store/outbox_take.h"
@@ -45,6 +46,7 @@ struct desk {
 	struct errand_list kept; /* answers that keep the doubt */
 	struct errand_list told; /* messages to owners, and what became of them */
 	struct outbox_turns outbox;
+	struct ask_turns asking;
 	struct certifying *runs; /* certifications that are this poller's */
 	size_t runs_len;
 	struct word words[SETTLE_MAX]; /* of the batch being settled */

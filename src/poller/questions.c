@@ -13,7 +13,15 @@ static void lose_lease(struct desk *d, struct errand_list *errands)
 	desk_give_up_id(d, "it had run out, or the answer to a question's begin was lost");
 	struct errand_list resends = errands_take_resends(errands, random);
 
+	for (const struct errand *e = resends.first; e; e = e->next)
+		questions_returned(d, e);
 	errand_append(&d->kept, &resends);
+}
+
+void questions_returned(struct desk *d, const struct errand *errand)
+{
+	ask_turns_returned(&d->asking, errand->provider);
+	d->ask_at_ms = 0; /* there is room for the provider's next */
 }
 
 /* Before the queue, which would fill all slots. After as many as there was room for, it looks
@@ -31,11 +39,11 @@ void questions_ask(struct desk *d)
 	if (room == 0)
 		return;
 	room = room < ASK_MAX ? room : ASK_MAX;
-	enum rc rc = ask_take(d->db, &d->id, d->orders.lease_s, room, &asks);
+	enum rc rc = ask_take(d->db, &d->id, d->orders.lease_s, room, &d->asking, &asks);
 
 	if (rc != RC_OK)
 		desk_say_trouble(d);
-	else if (asks.moved == room)
+	else if (asks.more)
 		d->ask_at_ms = now_ms;
 	bool lease_lost = asks.lease_lost;
 	struct errand_list errands = errands_of_asks(&asks);

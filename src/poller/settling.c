@@ -130,7 +130,9 @@ static bool settle_some(struct desk *d)
 
 static void sort_out(struct desk *d, struct errand_list *finished_list)
 {
-	for (struct errand *e; (e = errand_pop(finished_list));)
+	for (struct errand *e; (e = errand_pop(finished_list));) {
+		if (e->ask)
+			questions_returned(d, e);
 		if (e->kind == ERRAND_CERTIFY)
 			certifying_back(e);
 		else
@@ -138,6 +140,7 @@ static void sort_out(struct desk *d, struct errand_list *finished_list)
 				    : e->keeps		   ? &d->kept
 							   : &d->unsettled,
 				    e);
+	}
 }
 
 void settling_collect(struct desk *d)

@@ -157,7 +157,10 @@ static int64_t hold_left_ms(const struct exchange *exchange)
 static bool set_times(struct exchange *exchange, const struct exchange_order *order)
 {
 	int64_t left_ms = hold_left_ms(exchange);
-	int64_t timeout_ms = order->def->timeout_ms, connect_ms = order->def->connect_timeout_ms;
+	bool question = order->kind == EXCHANGE_STATUS || order->kind == EXCHANGE_CANCEL;
+	int64_t timeout_ms =
+		question ? provider_def_question_ms(order->def) : order->def->timeout_ms;
+	int64_t connect_ms = order->def->connect_timeout_ms;
 
 	exchange->deadline_rules = order->budget_ms >= 0 && order->budget_ms < timeout_ms;
 	if (exchange->deadline_rules)

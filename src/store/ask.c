@@ -16,11 +16,6 @@
 #define TAKING_MAX_MS 1000 /* then what was taken goes out first */
 #define PUT_OFF_MS 60000   /* what can't be read or written */
 
-struct turn {
-	struct id job_id;
-	struct id attempt_id;
-};
-
 struct asking {
 	struct turn turn;
 	const struct id *poller_id;
@@ -43,26 +38,6 @@ void ask_list_free(struct ask_list *asks)
 		ask_release(&asks->list[i]);
 	free(asks->list);
 	*asks = (struct ask_list){ 0 };
-}
-
-static enum rc find_due(struct db *db, size_t max, struct turn *turns, size_t *len_out)
-{
-	struct stmt *st = db_stmt(db, SQL_ASK_FIND);
-
-	*len_out = 0;
-	bind_u64(st, max);
-	enum rc rc = stmt_run(st);
-
-	while (rc == RC_OK && *len_out < max) {
-		rc = stmt_fetch(st);
-		if (rc != RC_OK)
-			break;
-		(void)col_id(st, &turns[*len_out].attempt_id);
-		(void)col_id(st, &turns[(*len_out)++].job_id);
-	}
-	if (rc == RC_OK)
-		stmt_done(st);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
 /* What the rows say of an attempt whose turn it is. */
@@ -252,6 +227,11 @@ static enum rc hold_lease(struct db *db, struct asking *asking)
 	return rc;
 }
 
+static uint32_t answer_within_ms(const struct ask *ask)
+{
+	return ask->kind == ASK_RESEND ? ask->def.timeout_ms : provider_def_question_ms(&ask->def);
+}
+
 static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel_due)
 {
 	const struct ask *ask = &asking->ask;
@@ -263,7 +243,7 @@ static enum rc begin(struct db *db, const struct asking *asking, uint32_t cancel
 		bind_id(st, asking->poller_id);
 	else
 		bind_null(st);
-	bind_u64(st, ((uint64_t)ask->def.timeout_ms + ASK_HOLD_BESIDE_MS) * 1000);
+	bind_u64(st, (answer_within_ms(ask) + ASK_HOLD_BESIDE_MS) * UINT64_C(1000));
 	bind_id(st, &ask->attempt_id);
 	enum rc rc = stmt_run(st);
 
@@ -360,26 +340,31 @@ static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *
 }
 
 enum rc ask_take(struct db *db, const struct id *poller_id, uint32_t lease_s, size_t max,
-		 struct ask_list *asks_out)
+		 struct ask_turns *turns, struct ask_list *asks_out)
 {
-	struct turn turns[ASK_MAX];
+	struct turn list[ASK_MAX];
 	int64_t end_ms = clock_monotonic_ms() + TAKING_MAX_MS;
 	size_t len;
-	enum rc rc = find_due(db, max < ASK_MAX ? max : ASK_MAX, turns, &len);
 
 	*asks_out = (struct ask_list){ 0 };
+	enum rc rc = ask_turns_find(db, turns, max < ASK_MAX ? max : ASK_MAX, list, &len,
+				    &asks_out->more);
+
 	if (rc != RC_OK || len == 0)
 		return rc;
 	asks_out->list = calloc(len, sizeof *asks_out->list);
 	if (!asks_out->list)
 		return RC_FAULT;
 	for (size_t i = 0; rc == RC_OK && i < len && clock_monotonic_ms() < end_ms; i++) {
-		struct asking asking = { .turn = turns[i],
+		struct asking asking = { .turn = list[i],
 					 .poller_id = poller_id,
 					 .lease_s = lease_s };
 
 		rc = take_turn(db, &asking, asks_out);
 	}
+	asks_out->more = asks_out->more && asks_out->moved == len; /* others may be at it */
+	for (size_t i = 0; i < asks_out->len; i++)
+		ask_turns_taken(turns, asks_out->list[i].provider);
 	return asks_out->len > 0 ? RC_OK : rc; /* what was taken is ours; trouble comes again */
 }
 

@@ -11,13 +11,14 @@
 #include "base/rc.h"
 #include "core/job.h"
 #include "core/provider_def.h"
+#include "store/ask_turns.h"
 #include "store/db.h"
 #include "store/terms_store.h"
 
 #define ASK_MAX 64
 #define ASK_RESENDS_MAX 20	/* the same request under the same key; then it stops */
 #define ASK_CANCELS_MAX 20	/* a cancel that doesn't get through */
-#define ASK_HOLD_BESIDE_MS 5000 /* over the row's time-out: until another poller may ask */
+#define ASK_HOLD_BESIDE_MS 5000 /* over the time for an answer: until another poller may ask */
 
 enum ask_kind {
 	ASK_STATUS, /* the row's status query */
@@ -53,6 +54,7 @@ struct ask_list {
 	struct ask *list;
 	size_t len;
 	size_t moved;	 /* these, and those that are asked about no more */
+	bool more;	 /* all that were found moved, and there are more: look again at once */
 	bool lease_lost; /* the poller's lease has run out, or it may hold what nobody sends: a new
 			    id is needed */
 };
@@ -63,10 +65,11 @@ void ask_list_free(struct ask_list *asks);
  * attempt that nobody can ask about (its provider is gone or can't be asked; the job's deadline has
  * passed) is asked about no more. The same request goes out again only while the attempt is unknown
  * and holds its job, by the row it was built from, as long as the present one honours keys too;
- * meanwhile it is under the lease of `poller_id`, which is renewed for lease_s. Free the list even
- * where it is empty. */
+ * meanwhile it is under the lease of `poller_id`, which is renewed for lease_s. Providers take
+ * turns; tell ask_turns_returned() when a question is back. Free the list even where it is empty.
+ */
 MUST_CHECK enum rc ask_take(struct db *db, const struct id *poller_id, uint32_t lease_s, size_t max,
-			    struct ask_list *asks_out);
+			    struct ask_turns *turns, struct ask_list *asks_out);
 
 /* An answer that settles nothing. */
 struct ask_answer {

@@ -327,8 +327,12 @@ static const struct {
 
 	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
 			      "overdue_at LIMIT 256"),
-	ROW(SQL_ASK_FIND, "SELECT id, job_id FROM attempts WHERE next_ask_at <= NOW(6) ORDER BY "
-			  "next_ask_at LIMIT ?"),
+	ROW(SQL_ASK_PROVIDERS,
+	    "SELECT provider FROM attempts WHERE provider > ? GROUP BY provider HAVING "
+	    "MIN(next_ask_at) <= NOW(6) ORDER BY provider LIMIT ?"),
+	ROW(SQL_ASK_FIND,
+	    "SELECT id, job_id FROM attempts FORCE INDEX (provider_ask) WHERE provider "
+	    "= ? AND next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ?"),
 	/* Both at once, or neither: what waits for nobody can't be part of a deadlock. */
 	ROW(SQL_ASK_LOCK, "SELECT a.id FROM attempts a " BY_ID "JOIN jobs j " BY_ID
 			  "ON j.id = a.job_id WHERE a.id = ? AND a.next_ask_at <= NOW(6) "

@@ -368,6 +368,18 @@ static void a_literal_secret_shows_in_no_flaw(void **state)
 	flaws_release(&flaws);
 }
 
+static void a_question_is_not_given_the_time_of_the_work(void **state)
+{
+	struct provider_def def = { .timeout_ms = 86400000 };
+
+	(void)state;
+	assert_int_equal(provider_def_question_ms(&def), 30000);
+	def.timeout_ms = 30001;
+	assert_int_equal(provider_def_question_ms(&def), 30000);
+	def.timeout_ms = 7;
+	assert_int_equal(provider_def_question_ms(&def), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +390,7 @@ int main(void)
 		cmocka_unit_test(every_flaw_is_told_at_once),
 		cmocka_unit_test(one_member_too_many_is_refused),
 		cmocka_unit_test(a_literal_secret_shows_in_no_flaw),
+		cmocka_unit_test(a_question_is_not_given_the_time_of_the_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,11 +31,12 @@ static struct id in_doubt(struct id *job_out)
 /* ASK_KIND__MAX: nothing is asked. More than one question fails. */
 static enum ask_kind taken(struct ask *ask_out)
 {
+	struct ask_turns turns = { .share = ASK_MAX };
 	struct ask_list asks;
 	enum ask_kind kind = ASK_KIND__MAX;
 
 	*ask_out = (struct ask){ .kind = ASK_KIND__MAX };
-	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &turns, &asks), RC_OK);
 	assert_true(asks.len <= 1);
 	if (asks.len == 1) {
 		*ask_out = asks.list[0];
@@ -126,6 +127,7 @@ static void kept(const char *definition)
 
 static void the_same_request_goes_out_again_by_the_row_that_it_was_built_from(void **state)
 {
+	struct ask_turns turns = { .share = ASK_MAX };
 	struct ask_list asks;
 	struct id job;
 
@@ -133,7 +135,7 @@ static void the_same_request_goes_out_again_by_the_row_that_it_was_built_from(vo
 	provider_is(KEYS);
 	kept("{\"url\":\"http://before/\",\"idempotency\":{\"honoured\":true}}");
 	in_doubt(&job);
-	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &turns, &asks), RC_OK);
 	assert_int_equal(asks.len, 1);
 	assert_int_equal(asks.list[0].kind, ASK_RESEND);
 	assert_string_equal(asks.list[0].def.url, "http://before/");
@@ -326,6 +328,7 @@ static void a_resend_of_a_dead_poller_can_be_cleared(void **state)
 
 static void without_a_lease_nothing_is_sent_again(void **state)
 {
+	struct ask_turns turns = { .share = ASK_MAX };
 	struct ask_list asks;
 	struct id job;
 
@@ -333,7 +336,7 @@ static void without_a_lease_nothing_is_sent_again(void **state)
 	provider_is(KEYS);
 	in_doubt(&job);
 	raw_run(here.raw, "UPDATE pollers SET lease_until = NOW(6) - INTERVAL 1 SECOND");
-	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &asks), RC_OK);
+	assert_int_equal(ask_take(here.db, &poller, 60, ASK_MAX, &turns, &asks), RC_OK);
 	assert_int_equal(asks.len, 0);
 	assert_true(asks.lease_lost);
 	ask_list_free(&asks);
@@ -540,6 +543,89 @@ static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void 
 	assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 1);
 }
 
+static struct ask_list take_by(struct ask_turns *turns, size_t max)
+{
+	struct ask_list asks;
+
+	assert_int_equal(ask_take(here.db, &poller, 60, max, turns, &asks), RC_OK);
+	return asks;
+}
+
+static size_t asked_of(const struct ask_list *asks, const char *provider)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < asks->len; i++)
+		len += strcmp(asks->list[i].provider, provider) == 0;
+	return len;
+}
+
+static void f06_a_provider_with_a_backlog_of_questions_delays_no_other(void **state)
+{
+	static const char *const providers[] = { "dead", "fine", "also" };
+	struct ask_turns turns = { .share = 2 };
+	struct id job;
+
+	(void)state;
+	for (size_t p = 0; p < ROWS(providers); p++)
+		provider_new(providers[p], 64);
+	provider_is(STATUS);
+	for (int i = 0; i < 12; i++) {
+		struct id attempt = in_doubt(&job);
+
+		raw_run(here.raw,
+			"UPDATE attempts SET provider = '%s', next_ask_at = %s WHERE id = %s",
+			i < 10 ? "dead" : providers[i - 9], i < 10 ? "'2001-01-01'" : "NOW(6)",
+			x(&attempt));
+	}
+	struct ask_list first = take_by(&turns, 8);
+
+	assert_int_equal(first.len, 4);
+	assert_int_equal(asked_of(&first, "dead"), 2);
+	assert_int_equal(asked_of(&first, "fine"), 1);
+	assert_int_equal(asked_of(&first, "also"), 1);
+	/* While those are on their way, the dead one gets no more. */
+	struct ask_list second = take_by(&turns, 8);
+
+	assert_int_equal(second.len, 0);
+	assert_false(second.more);
+	ask_list_free(&second);
+	ask_turns_returned(&turns, "dead");
+	second = take_by(&turns, 8);
+	assert_int_equal(asked_of(&second, "dead"), 1);
+	ask_list_free(&second);
+	ask_list_free(&first);
+	/* By turns, where there isn't room for all. */
+	struct ask_turns one = { .share = 2 };
+
+	raw_run(here.raw, "UPDATE attempts SET next_ask_at = '2001-01-01'");
+	for (size_t p = 0; p < ROWS(providers); p++) {
+		static const char *const in_order[] = { "also", "dead", "fine" };
+		struct ask_list third = take_by(&one, 1);
+
+		assert_int_equal(third.len, 1);
+		assert_string_equal(third.list[0].provider, in_order[p]);
+		ask_list_free(&third);
+	}
+}
+
+/* The row allows an hour for the work: no slot is held as long for a question. */
+static void a_questions_hold_is_not_as_long_as_the_work_may_take(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is("{\"url\":\"http://localhost/\",\"timeout_ms\":3600000,\"status\":{\"url\":"
+		    "\"http://localhost/s\",\"state\":\"/s\",\"map\":{\"d\":\"succeeded\"},"
+		    "\"result\":\"/r\"}}");
+	(void)in_doubt(&job);
+	assert_int_equal(taken(&ask), ASK_STATUS);
+	assert_in_range(raw_number("SELECT CEIL(TIMESTAMPDIFF(MICROSECOND, NOW(6), next_ask_at) / "
+				   "1e6) FROM attempts"),
+			20, 35);
+}
+
 /* A Retry-After date is measured against it. */
 static void f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early(void **state)
 {
@@ -586,6 +672,8 @@ int main(void)
 		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
+		TEST(f06_a_provider_with_a_backlog_of_questions_delays_no_other),
+		TEST(a_questions_hold_is_not_as_long_as_the_work_may_take),
 	};
 
 	return cmocka_run_group_tests_name("ask", tests, testdb_open, testdb_close);
