@@ -25,6 +25,7 @@ struct claiming {
 	struct claim_list *claims;
 	char (*lanes)[NAME_MAX_LEN + 1]; /* providers with queued jobs */
 	size_t lanes_len;
+	uint64_t bytes; /* of the inputs of all candidates so far */
 };
 
 static void claim_release(struct claim *claim)
@@ -186,10 +187,21 @@ static enum rc next_owners(struct db *db, const char *lane, const struct claim_t
 	return rc;
 }
 
+/* False: with it the inputs would be more than one claim may bring into memory. The first comes
+ * along however large it is. */
+static bool has_bytes_left(struct claiming *c, uint64_t bytes)
+{
+	c->claims->cut = c->claims->cut || (c->bytes > 0 && c->bytes + bytes > CLAIM_BYTES_MAX);
+	if (!c->claims->cut)
+		c->bytes += bytes;
+	return !c->claims->cut;
+}
+
 /* Up to `room` queued jobs: an equal share for each owner, and one more for the first of the turn
  * where it doesn't come out even. Read without locks: the claim's own locking read decides. */
-static enum rc read_candidates(struct db *db, const char *lane, const struct owner *owners,
-			       size_t owners_len, size_t room, struct id *ids, size_t *len_out)
+static enum rc read_candidates(struct db *db, struct claiming *c, const char *lane,
+			       const struct owner *owners, size_t owners_len, size_t room,
+			       struct id *ids, size_t *len_out)
 {
 	size_t share = room / owners_len,
 	       over = room % owners_len; /* no more owners than there is room */
@@ -206,9 +218,10 @@ static enum rc read_candidates(struct db *db, const char *lane, const struct own
 			bind_u64(st, share + (at < over));
 		}
 		rc = stmt_run(st);
-		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
-			if (*len_out < room)
-				(void)col_id(st, &ids[(*len_out)++]);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
+			(void)col_id(st, &ids[*len_out < room ? *len_out : room - 1]);
+			*len_out += *len_out < room && has_bytes_left(c, col_u64(st));
+		}
 		if (rc == RC_NOT_FOUND)
 			rc = RC_OK;
 	}
@@ -357,11 +370,11 @@ static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t 
 	*len_out = 0;
 	if (rc != RC_OK || owners_len == 0)
 		return rc;
-	rc = read_candidates(db, lane, owners, owners_len, room, ids, &ids_len);
+	rc = read_candidates(db, c, lane, owners, owners_len, room, ids, &ids_len);
 	if (rc == RC_OK && ids_len > 0)
 		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
-	if (rc == RC_OK)
-		remember_turn(turn, &owners[owners_len - 1]);
+	if (rc == RC_OK) /* where it was cut, those behind the first may have got nothing */
+		remember_turn(turn, &owners[c->claims->cut ? 0 : owners_len - 1]);
 	return rc;
 }
 
@@ -442,6 +455,7 @@ static void start_over(struct claim_list *claims)
 	claims->len = 0;
 	claims->defs_len = 0;
 	claims->contracts_len = 0;
+	claims->cut = false;
 }
 
 static enum rc claim_work(struct db *db, void *arg)
@@ -450,7 +464,9 @@ static enum rc claim_work(struct db *db, void *arg)
 	enum rc rc = poller_renew(db, c->poller, c->lease_s);
 
 	start_over(c->claims);
-	for (size_t i = 0; rc == RC_OK && i < c->lanes_len && c->claims->len < c->max; i++) {
+	c->bytes = 0;
+	for (size_t i = 0;
+	     rc == RC_OK && i < c->lanes_len && c->claims->len < c->max && !c->claims->cut; i++) {
 		rc = claim_lane(db, c, c->lanes[i]);
 		memcpy(c->cursor->provider, c->lanes[i],
 		       sizeof c->cursor->provider); /* served or not, its turn is over */
@@ -461,7 +477,7 @@ static enum rc claim_work(struct db *db, void *arg)
 enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, const struct id *ids,
 		   size_t max, struct claim_cursor *cursor, struct claim_list *claims_out)
 {
-	struct claiming c = { poller, lease_s, ids, max, cursor, claims_out, NULL, 0 };
+	struct claiming c = { poller, lease_s, ids, max, cursor, claims_out, NULL, 0, 0 };
 	enum rc rc = RC_FAULT;
 
 	*claims_out = (struct claim_list){ 0 };

@@ -17,7 +17,8 @@
 #include "store/db.h"
 
 #define CLAIM_MAX 256
-#define CLAIM_PROVIDERS_MAX 256 /* with queued jobs, looked at by one claim */
+#define CLAIM_BYTES_MAX (UINT64_C(64) << 20) /* of the inputs of one claim, or one job */
+#define CLAIM_PROVIDERS_MAX 256		     /* with queued jobs, looked at by one claim */
 
 /* One attempt on disk that may be sent now. */
 struct claim {
@@ -59,6 +60,7 @@ struct claim_list {
 	size_t defs_len;
 	struct claim_contract *contracts;
 	size_t contracts_len;
+	bool cut; /* there are more that are due, whose inputs would have been too much at once */
 };
 void claim_list_free(struct claim_list *claims);
 

@@ -396,10 +396,11 @@ static const struct {
 	ROW(SQL_QUEUE_OWNERS,
 	    "SELECT owner FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner > ? "
 	    "GROUP BY owner HAVING MIN(run_after) <= NOW(6) LIMIT ?"),
-	ROW(SQL_QUEUE_CANDIDATES, "{ UNION ALL |(SELECT id FROM jobs WHERE state = 'queued' AND "
-				  "next_provider = ? AND owner = ? "
-				  "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at "
-				  "> NOW(6)) ORDER BY run_after LIMIT ?)}"),
+	ROW(SQL_QUEUE_CANDIDATES,
+	    "{ UNION ALL |(SELECT id, LENGTH(input) FROM jobs WHERE state = 'queued' AND "
+	    "next_provider = ? AND owner = ? "
+	    "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at "
+	    "> NOW(6)) ORDER BY run_after LIMIT ?)}"),
 	ROW(SQL_CLAIM_LOCK,
 	    "SELECT j.id, j.version, (SELECT MAX(m.number) FROM attempts m WHERE m.job_id = j.id), "
 	    "j.next_provider, j.input, j.traceparent, "

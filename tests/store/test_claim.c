@@ -441,6 +441,22 @@ static void ten_thousand_doubts_are_in_nobodys_way(void **state)
 	assert_true(clock_monotonic_ms() - before_ms < 2000);
 }
 
+/* A full claim of the largest inputs would be gigabytes. */
+static void a_claim_is_bounded_by_its_inputs_and_goes_on_with_the_next_owner(void **state)
+{
+	struct claim_cursor cursor = { 0 };
+	struct id poller = poller_new();
+
+	(void)state;
+	jobs_of("ann", "press", 7);
+	jobs_of("bob", "press", 1);
+	raw_run(here.raw, "UPDATE jobs SET input = REPEAT(' ', 12000000)");
+	assert_int_equal(take_some(&poller, 64, &cursor), 5); /* 60 MB of 64 MiB */
+	assert_false(owner_was_taken("bob"));
+	assert_int_equal(take_some(&poller, 64, &cursor), 3);
+	assert_true(owner_was_taken("bob"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +477,7 @@ int main(void)
 		TEST(a_locked_job_is_passed_over),
 		TEST(a_claim_does_not_hold_up_creates),
 		TEST(ten_thousand_doubts_are_in_nobodys_way),
+		TEST(a_claim_is_bounded_by_its_inputs_and_goes_on_with_the_next_owner),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, testdb_open, testdb_close);
