@@ -15,6 +15,7 @@
 #define OVERDUE_MAX 256
 #define TAKING_MAX_MS 1000 /* then what was taken goes out first */
 #define PUT_OFF_MS 60000   /* what can't be read or written */
+#define NO_ROOM_MS 1500	   /* what would go over max_in_flight */
 
 struct asking {
 	struct turn turn;
@@ -259,6 +260,27 @@ static enum rc later(struct db *db, const struct turn *turn, int64_t us)
 	return stmt_run(st);
 }
 
+/* A resend is a request like the first one, and counts like it. The provider's row is locked, as by
+ * a claim, so that the two don't count beside each other; neither waits for it. RC_NOT_FOUND:
+ * somebody has it. */
+static enum rc has_room(struct db *db, const struct ask *ask, bool *room_out)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_ROOM);
+
+	bind_str(st, ask->provider);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	uint64_t most = col_u64(st), busy = col_u64(st);
+
+	*room_out = busy < most;
+	stmt_done(st);
+	return RC_OK;
+}
+
 /* RC_NOT_FOUND: it isn't due any more, or somebody is at it. */
 static enum rc lock_due(struct db *db, const struct turn *turn)
 {
@@ -272,6 +294,20 @@ static enum rc lock_due(struct db *db, const struct turn *turn)
 	if (rc == RC_OK)
 		stmt_done(st);
 	return rc;
+}
+
+static enum rc take_resend(struct db *db, struct asking *asking, int64_t wait_us)
+{
+	bool room = true;
+	enum rc rc = wait_us > 0 ? RC_OK : has_room(db, &asking->ask, &room);
+
+	if (rc == RC_OK && (wait_us > 0 || !room)) {
+		asking->ask.kind = ASK_KIND__MAX;
+		return later(db, &asking->turn, wait_us > 0 ? wait_us : NO_ROOM_MS * INT64_C(1000));
+	}
+	if (rc == RC_OK)
+		rc = hold_lease(db, asking);
+	return rc == RC_OK ? begin(db, asking, 0) : rc;
 }
 
 /* The rows are locked as by all who move them: what is decided here holds until the question is on
@@ -299,14 +335,9 @@ static enum rc take_one(struct db *db, void *arg)
 		return rc;
 	if (ask->kind == ASK_KIND__MAX)
 		return stop(db, ask);
-	if (due.wait_us > 0) {
-		ask->kind = ASK_KIND__MAX;
-		return later(db, &asking->turn, due.wait_us);
-	}
 	if (ask->kind == ASK_RESEND)
-		rc = hold_lease(db, asking);
-	return rc == RC_OK ? begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0)
-			   : rc;
+		return take_resend(db, asking, due.wait_us);
+	return begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0);
 }
 
 /* One that can't be read or written shall hold up no other. */

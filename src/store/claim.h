@@ -72,9 +72,9 @@ MUST_CHECK enum rc poller_renew(struct db *db, const struct id *id, uint32_t lea
 MUST_CHECK enum rc poller_leave(struct db *db, const struct id *id);
 
 /* Up to `max` (at most CLAIM_MAX) due jobs get a `starting` attempt each, in one commit, which also
- * renews the lease. Bounded per provider by max_in_flight over all pollers; providers take turns,
- * and at each of them its owners. `ids`: max fresh ids for the attempts. cursor: where the turns
- * stand, kept by the caller, zeroed at first.
+ * renews the lease. Bounded per provider by max_in_flight over all pollers, resends included;
+ * providers take turns, and at each of them its owners. `ids`: max fresh ids for the attempts.
+ * cursor: where the turns stand, kept by the caller, zeroed at first.
  *
  * RC_OK: committed, may be sent (len 0 is no error). RC_RETRY, RC_FAULT: nothing claimed.
  * RC_UNCERTAIN: the commit's answer was lost; send nothing, the lease makes it unknown.

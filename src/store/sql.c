@@ -79,6 +79,13 @@
 	"a.provider_version AND v.created_at >= p.created_at)"
 #define BUILT_FROM "IF(p.version = a.provider_version, p.definition, " KEPT_ROW ")"
 
+/* Requests on their way to a provider, the same request sent again included. */
+#define IN_FLIGHT                                                                                  \
+	"(SELECT COUNT(*) FROM attempts s FORCE INDEX (state_provider) WHERE s.state = "           \
+	"'starting' AND s.provider = providers.name) + (SELECT COUNT(*) FROM attempts u FORCE "    \
+	"INDEX (state_provider) WHERE u.state = 'unknown' AND u.provider = providers.name AND "    \
+	"u.claimed_by IS NOT NULL AND u.next_ask_at > NOW(6))"
+
 /* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each
  * batch; this is asked job by job. */
 #define NOTHING_OUT(job_id)                                                                        \
@@ -475,10 +482,10 @@ static const struct {
 	ROW(SQL_PROVIDER_LOCK,
 	    "SELECT enabled, definition FROM providers WHERE name = ? LOCK IN SHARE MODE"),
 	ROW(SQL_PROVIDER_CLAIM,
-	    "SELECT name, version, definition, max_in_flight, (SELECT COUNT(*) FROM attempts a "
-	    "WHERE "
-	    "a.state = 'starting' AND a.provider = providers.name) FROM providers WHERE name = ? "
-	    "AND enabled = 1 FOR UPDATE SKIP LOCKED"),
+	    "SELECT name, version, definition, max_in_flight, " IN_FLIGHT " FROM providers WHERE "
+	    "name = ? AND enabled = 1 FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_PROVIDER_ROOM, "SELECT max_in_flight, " IN_FLIGHT
+			       " FROM providers WHERE name = ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_PROVIDER_LIST,
 	    "SELECT name, version, definition, created_at, updated_at FROM providers "
 	    "WHERE name > ? ORDER BY name LIMIT ?"),

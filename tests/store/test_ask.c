@@ -326,6 +326,53 @@ static void a_resend_of_a_dead_poller_can_be_cleared(void **state)
 	assert_int_equal(tell(&attempt, ON_FAILURE), CHANGED_DONE);
 }
 
+static void a_resend_takes_its_place_in_what_is_in_flight(void **state)
+{
+	struct claim_cursor *cursor = calloc(1, sizeof *cursor);
+	static struct taken claimed;
+	struct id job, other;
+	struct ask ask;
+
+	(void)state;
+	assert_non_null(cursor);
+	provider_is(KEYS);
+	raw_run(here.raw, "UPDATE providers SET max_in_flight = 1");
+	in_doubt(&job);
+	other = job_new((struct a_job){ .state = JOB_QUEUED });
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	take(here.db, &poller, 8, cursor, &claimed);
+	assert_int_equal(claimed.rc, RC_OK);
+	assert_int_equal(claimed.len, 0);
+	note(&ask, "no answer", 0);
+	take(here.db, &poller, 8, cursor, &claimed);
+	assert_int_equal(claimed.len, 1);
+	assert_true(id_equal(&claimed.claims[0].job_id, &other));
+	/* Now there is no room for the resend: it waits, and isn't counted. */
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT asked = 1 AND resent = 1 AND claimed_by IS NULL AND "
+				    "next_ask_at > NOW(6) AND next_ask_at < NOW(6) + INTERVAL 10 "
+				    "SECOND FROM attempts WHERE job_id = %s",
+				    x(&job)),
+			 1);
+	free(cursor);
+}
+
+static void a_resend_waits_for_nobody_who_holds_its_providers_row(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	in_doubt(&job);
+	raw_run(here.raw, "BEGIN");
+	raw_run(here.raw, "SELECT name FROM providers FOR UPDATE");
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT next_ask_at <= NOW(6) FROM attempts"), 1);
+	raw_run(here.raw, "ROLLBACK");
+	assert_int_equal(taken(&ask), ASK_RESEND);
+}
+
 static void without_a_lease_nothing_is_sent_again(void **state)
 {
 	struct ask_turns turns = { .share = ASK_MAX };
@@ -660,6 +707,8 @@ int main(void)
 		TEST(a_callbacks_failure_waits_while_the_request_is_being_sent_again),
 		TEST(what_a_lost_poller_sent_is_not_sent_again_while_that_may_be_on_its_way),
 		TEST(a_resend_of_a_dead_poller_can_be_cleared),
+		TEST(a_resend_takes_its_place_in_what_is_in_flight),
+		TEST(a_resend_waits_for_nobody_who_holds_its_providers_row),
 		TEST(without_a_lease_nothing_is_sent_again),
 		TEST(what_is_locked_or_broken_holds_up_no_other),
 		TEST(a_contract_that_this_program_cannot_read_ends_no_questions),
