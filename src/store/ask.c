@@ -15,6 +15,7 @@
 #define OVERDUE_MAX 256
 #define TAKING_MAX_MS 1000 /* then what was taken goes out first */
 #define PUT_OFF_MS 60000   /* what can't be read or written */
+#define RETRY_OFF_MS 5000  /* what others don't let through */
 #define NO_ROOM_MS 1500	   /* what would go over max_in_flight */
 
 struct asking {
@@ -340,14 +341,15 @@ static enum rc take_one(struct db *db, void *arg)
 	return begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0);
 }
 
-/* One that can't be read or written shall hold up no other. */
-static enum rc put_off(struct db *db, const struct turn *turn)
+/* One that can't be read or written shall hold up no other. Where nothing can be written, that
+ * shows here too. */
+static enum rc put_off(struct db *db, const struct turn *turn, int ms)
 {
 	char attempt[ID_TEXT_LEN + 1];
 
 	log_error("ask", "attempt=%s: it can't be asked about now; put off by %d s",
-		  id_format(&turn->attempt_id, attempt), PUT_OFF_MS / 1000);
-	return later(db, turn, PUT_OFF_MS * INT64_C(1000));
+		  id_format(&turn->attempt_id, attempt), ms / 1000);
+	return later(db, turn, ms * INT64_C(1000));
 }
 
 static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *asks)
@@ -365,8 +367,8 @@ static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *
 	}
 	asks->moved += rc == RC_OK;
 	asks->lease_lost |= asking->lease_lost || rc == RC_UNCERTAIN;
-	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT)
-		rc = put_off(db, &asking->turn);
+	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT || rc == RC_RETRY)
+		rc = put_off(db, &asking->turn, rc == RC_RETRY ? RETRY_OFF_MS : PUT_OFF_MS);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 

@@ -419,6 +419,31 @@ static void what_is_locked_or_broken_holds_up_no_other(void **state)
 		1);
 }
 
+static void what_the_database_never_lets_through_holds_up_no_other(void **state)
+{
+	struct id jobs[2], attempts[2];
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	for (size_t i = 0; i < 2; i++)
+		attempts[i] = in_doubt(&jobs[i]);
+	raw_run(here.raw,
+		"UPDATE attempts SET next_ask_at = NOW(6) - INTERVAL 1 HOUR WHERE id = %s",
+		x(&attempts[0]));
+	raw_run(here.raw,
+		"CREATE TRIGGER deadlock BEFORE UPDATE ON attempts FOR EACH ROW IF NEW.id = %s AND "
+		"NEW.asked > OLD.asked THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF",
+		x(&attempts[0]));
+	assert_int_equal(taken(&ask), ASK_RESEND);
+	assert_true(id_equal(&ask.attempt_id, &attempts[1]));
+	raw_run(here.raw, "DROP TRIGGER deadlock");
+	assert_int_equal(raw_number("SELECT next_ask_at > NOW(6) AND asked = 0 FROM attempts "
+				    "WHERE id = %s",
+				    x(&attempts[0])),
+			 1);
+}
+
 static void a_contract_that_this_program_cannot_read_ends_no_questions(void **state)
 {
 	struct id job;
@@ -711,6 +736,7 @@ int main(void)
 		TEST(a_resend_waits_for_nobody_who_holds_its_providers_row),
 		TEST(without_a_lease_nothing_is_sent_again),
 		TEST(what_is_locked_or_broken_holds_up_no_other),
+		TEST(what_the_database_never_lets_through_holds_up_no_other),
 		TEST(a_contract_that_this_program_cannot_read_ends_no_questions),
 		TEST(a_question_is_one_pollers_until_its_hold_is_over),
 		TEST(an_answer_to_an_earlier_question_is_not_noted),
