@@ -347,6 +347,7 @@ void errand_never_sent(struct errand *errand, const char *detail, uint32_t rando
 	if (errand->kind != ERRAND_SEND) {
 		errand->keeps = true;
 		errand->kept.next_ms = delay(errand, random, -1);
+		errand->kept.unsent = true;
 		return;
 	}
 	errand->word = word_about(errand, ON_FAILURE);

@@ -15,6 +15,7 @@
 #define OVERDUE_MAX 256
 #define TAKING_MAX_MS 1000 /* then what was taken goes out first */
 #define PUT_OFF_MS 60000   /* what can't be read or written */
+#define CANCEL_DUE_MAX 255 /* what its column holds */
 #define RETRY_OFF_MS 5000  /* what others don't let through */
 #define NO_ROOM_MS 1500	   /* what would go over max_in_flight */
 
@@ -47,6 +48,7 @@ struct due {
 	enum attempt_state state;
 	uint32_t cancel_due; /* 0: none; else 1 and the tries so far */
 	uint64_t version_read;
+	uint32_t resends; /* that went out, as far as is known */
 	bool has_row;
 	struct provider_def
 		own; /* that the request was built from, where that isn't the present one */
@@ -67,7 +69,7 @@ static bool may_resend(const struct ask *ask, const struct due *due, const struc
 	bool honoured = ask->def.key_honoured && own_honours;
 
 	return holds && due->state == ATTEMPT_UNKNOWN && due->cancel_due == 0 && honoured &&
-	       ask->asked <= ASK_RESENDS_MAX;
+	       due->resends < ASK_RESENDS_MAX;
 }
 
 static bool can_name(const struct ask *ask, const char *url)
@@ -152,6 +154,7 @@ static enum rc read_due(struct db *db, struct ask *ask, struct due *due)
 
 	ask->asked = (uint32_t)col_u64(st) + 1;
 	ask->sending = (uint32_t)col_u64(st) + 1;
+	due->resends = ask->sending - 1 - (uint32_t)col_u64(st);
 	due->reaped_us = col_i64(st, -1);
 	col_name(st, ask->traceparent, sizeof ask->traceparent);
 	ask->same_row = col_u64(st) == built_from;
@@ -181,7 +184,9 @@ static enum rc choose(struct db *db, const struct locked_job *job, struct ask *a
 		provider_def_release(&due->own);
 	}
 	due->wait_us = first_sending_us(ask, due);
-	ask->tries = ask->kind == ASK_CANCEL ? due->cancel_due : ask->asked;
+	ask->tries = ask->kind == ASK_CANCEL   ? due->cancel_due
+		     : ask->kind == ASK_RESEND ? due->resends + 1
+					       : ask->asked;
 	ask->budget_ms = budget_of(ask, job);
 	return RC_OK;
 }
@@ -338,7 +343,10 @@ static enum rc take_one(struct db *db, void *arg)
 		return stop(db, ask);
 	if (ask->kind == ASK_RESEND)
 		return take_resend(db, asking, due.wait_us);
-	return begin(db, asking, ask->kind == ASK_CANCEL ? due.cancel_due + 1 : 0);
+	if (ask->kind != ASK_CANCEL)
+		return begin(db, asking, 0);
+	return begin(db, asking,
+		     due.cancel_due < CANCEL_DUE_MAX ? due.cancel_due + 1 : due.cancel_due);
 }
 
 /* One that can't be read or written shall hold up no other. Where nothing can be written, that
@@ -420,6 +428,8 @@ static enum rc keep(struct db *db, void *arg)
 	st = db_stmt(db, SQL_ASK_KEEP);
 	bind_str(st, answer->words);
 	bind_str(st, answer->reference);
+	bind_u64(st, answer->unsent && ask->kind == ASK_RESEND);
+	bind_u64(st, answer->unsent && ask->kind == ASK_CANCEL);
 	bind_u64(st, ask->kind == ASK_CANCEL);
 	if (answer->next_ms < 0)
 		bind_null(st);

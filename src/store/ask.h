@@ -76,6 +76,7 @@ struct ask_answer {
 	const char *words;     /* at most 1,000 bytes, or NULL */
 	const char *reference; /* NULL: as it was */
 	int64_t next_ms;       /* until the next question; -1: there is none */
+	bool unsent;	       /* it never went out, and counts for no limit */
 	bool told;	       /* ASK_CANCEL: it got through, or never will */
 };
 

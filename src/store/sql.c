@@ -350,6 +350,7 @@ static const struct {
 	ROW(SQL_ASK_READ,
 	    "SELECT NOW(6), a.state, a.cancel_due, a.version_read, a.number, a.provider, "
 	    "a.provider_version, a.generation, a.reference, a.asked, a.resent, "
+	    "a.unsent, "
 	    "IF(a.reason = 'poller_lost', TIMESTAMPDIFF(MICROSECOND, a.started_at, NOW(6)), NULL), "
 	    "j.traceparent, p.version, p.definition, IF(p.version = a.provider_version, "
 	    "NULL, " KEPT_ROW ") FROM attempts a " BY_ID "JOIN jobs j ON j.id = a.job_id LEFT JOIN "
@@ -381,7 +382,9 @@ static const struct {
 	/* A cancel that came due meanwhile waits for no other question. */
 	ROW(SQL_ASK_KEEP, "UPDATE attempts " BY_ID
 			  "SET last_answer = COALESCE(?, last_answer), reference = COALESCE(?, "
-			  "reference), claimed_by = NULL, next_ask_at = IF(cancel_due > 0 AND NOT "
+			  "reference), unsent = unsent + IF(? AND claimed_by IS NOT NULL, 1, 0), "
+			  "cancel_due = IF(? AND cancel_due > 1, cancel_due - 1, cancel_due), "
+			  "claimed_by = NULL, next_ask_at = IF(cancel_due > 0 AND NOT "
 			  "?, NOW(6), NOW(6) + INTERVAL ? MICROSECOND) WHERE id = ? AND asked = ? "
 			  "AND (cancel_due > 0 OR state IN ('running','unknown','released'))"),
 

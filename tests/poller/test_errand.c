@@ -208,6 +208,17 @@ static void an_answer_says_which_sending_it_answers(void **state)
 	}
 }
 
+static void a_question_that_was_never_handed_to_libcurl_says_so(void **state)
+{
+	struct errand errand = { .kind = ERRAND_RESEND, .tries = 1, .def = &a_def };
+
+	(void)state;
+	errand_never_sent(&errand, "no time", 0);
+	assert_true(errand.keeps);
+	assert_true(errand.kept.unsent);
+	assert_in_range(errand.kept.next_ms, 1, 1000);
+}
+
 static void a_status_without_a_result_fails_only_what_the_same_row_asked_for(void **state)
 {
 	const struct seen seen = an_answer(200, -1);
@@ -269,6 +280,7 @@ int main(void)
 		cmocka_unit_test(c07_no_question_is_asked_again_sooner_than_its_answer_said),
 		cmocka_unit_test(c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said),
 		cmocka_unit_test(an_answer_says_which_sending_it_answers),
+		cmocka_unit_test(a_question_that_was_never_handed_to_libcurl_says_so),
 		cmocka_unit_test(a_status_without_a_result_fails_only_what_the_same_row_asked_for),
 		cmocka_unit_test(a_cancel_that_was_only_accepted_proves_no_end),
 		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),

@@ -81,8 +81,9 @@ static void the_same_request_goes_out_again_only_while_its_attempt_holds_the_job
 	} rows[] = {
 		{ "id = id", "id = id", "name = name", ASK_RESEND },
 		{ "state = 'running'", "id = id", "name = name", ASK_RESEND },
-		{ "id = id", "asked = 19", "name = name", ASK_RESEND },
-		{ "id = id", "asked = 20", "name = name", ASK_KIND__MAX },
+		{ "id = id", "asked = 90, resent = 19", "name = name", ASK_RESEND },
+		{ "id = id", "resent = 20", "name = name", ASK_KIND__MAX },
+		{ "id = id", "resent = 20, unsent = 1", "name = name", ASK_RESEND },
 		{ "id = id", "cancel_due = 1", "name = name", ASK_KIND__MAX },
 		{ "id = id", "state = 'released'", "name = name", ASK_KIND__MAX },
 		{ "id = id", "state = 'failed'", "name = name", ASK_KIND__MAX },
@@ -532,6 +533,51 @@ static void a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_ove
 	assert_int_equal(raw_number("SELECT cancel_due FROM attempts"), 0);
 }
 
+static void never_sent(const struct ask *ask)
+{
+	struct ask_answer never = { .next_ms = 0, .unsent = true };
+
+	assert_int_equal(ask_note(here.db, ask, &never), RC_OK);
+}
+
+static void a_question_that_never_went_out_counts_for_no_limit(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(KEYS);
+	in_doubt(&job);
+	for (int i = 0; i < 2 * ASK_RESENDS_MAX; i++) {
+		assert_int_equal(taken(&ask), ASK_RESEND);
+		assert_int_equal(ask.tries, 1);
+		never_sent(&ask);
+		never_sent(&ask); /* said again, for its answer was lost */
+	}
+	assert_int_equal(raw_number("SELECT unsent FROM attempts"), 2 * ASK_RESENDS_MAX);
+}
+
+static void a_cancel_that_never_went_out_is_no_try_and_no_number_is_too_high(void **state)
+{
+	static const struct {
+		uint32_t due, tries;
+	} rows[] = { { 1, 1 }, { 7, 7 }, { 255, 255 } };
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	provider_is(STATUS);
+	in_doubt(&job);
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		raw_run(here.raw, "UPDATE attempts SET cancel_due = %u", rows[i].due);
+		assert_int_equal(taken(&ask), ASK_CANCEL);
+		assert_int_equal(ask.tries, rows[i].tries);
+		never_sent(&ask);
+		assert_int_equal(raw_number("SELECT cancel_due <= %u FROM attempts", rows[i].due),
+				 1);
+	}
+}
+
 static void what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once(void **state)
 {
 	static const enum attempt_event events[] = { ON_ACKNOWLEDGED, ON_TRACK_LOST };
@@ -742,6 +788,8 @@ int main(void)
 		TEST(an_answer_to_an_earlier_question_is_not_noted),
 		TEST(a_cancel_that_comes_due_waits_for_no_other_answer),
 		TEST(a_cancel_that_fails_is_tried_again_later_and_one_that_is_told_is_over),
+		TEST(a_question_that_never_went_out_counts_for_no_limit),
+		TEST(a_cancel_that_never_went_out_is_no_try_and_no_number_is_too_high),
 		TEST(what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once),
 		TEST(work_acknowledged_after_its_poller_was_lost_can_be_asked_about),
 		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
