@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/claim.h"
@@ -93,6 +94,12 @@ struct failing {
 	size_t failed;
 };
 
+static int by_id(const void *a, const void *b)
+{
+	return id_compare(a, b);
+}
+
+/* Locked in the order of their ids, as by all who lock more than one. */
 static enum rc find_jobs(struct stmt *st, struct failing *f)
 {
 	enum rc rc = stmt_run(st);
@@ -105,6 +112,7 @@ static enum rc find_jobs(struct stmt *st, struct failing *f)
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
+	qsort(f->ids, f->len, sizeof f->ids[0], by_id);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 

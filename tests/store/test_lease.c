@@ -280,6 +280,38 @@ static void jobs_whose_time_is_over_fail_for_good(void **state)
 	assert_int_equal(expired, 0);
 }
 
+static void expire_beside(struct db *db, size_t index, void *arg)
+{
+	size_t *expired = arg;
+
+	if (claim_expire(db, &expired[index]) != RC_OK)
+		expired[index] = SIZE_MAX;
+}
+
+static void jobs_whose_time_is_over_are_locked_in_the_order_of_their_ids(void **state)
+{
+	struct id one = job_new((struct a_job){ 0 }), other = job_new((struct a_job){ 0 });
+	bool in_order = id_compare(&one, &other) < 0;
+	struct id first = in_order ? one : other, second = in_order ? other : one;
+	size_t expired = 0;
+
+	(void)state;
+	raw_run(here.raw, "UPDATE jobs SET deadline_at = NOW(6) - INTERVAL IF(id = %s, 1, 2) HOUR",
+		x(&first));
+	raw_run(here.raw, "BEGIN");
+	raw_run(here.raw, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&first));
+	struct crew *crew = crew_start(1, expire_beside, &expired);
+
+	raw_until(1, LOCK_WAITS);
+	unsigned int refused = raw_try(
+		here.raw, "SELECT id FROM jobs WHERE id = %s FOR UPDATE NOWAIT", x(&second));
+
+	raw_run(here.raw, "ROLLBACK");
+	crew_join(crew);
+	assert_int_equal(refused, 0);
+	assert_int_equal(expired, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +325,7 @@ int main(void)
 		TEST(f02_a_poller_that_wakes_up_late_may_still_win_or_lose),
 		TEST(two_that_reap_at_once_make_one_unknown),
 		TEST(jobs_whose_time_is_over_fail_for_good),
+		TEST(jobs_whose_time_is_over_are_locked_in_the_order_of_their_ids),
 	};
 
 	return cmocka_run_group_tests_name("lease", tests, testdb_open, testdb_close);
