@@ -375,7 +375,7 @@ static enum rc take_turn(struct db *db, struct asking *asking, struct ask_list *
 	}
 	asks->moved += rc == RC_OK;
 	asks->lease_lost |= asking->lease_lost || rc == RC_UNCERTAIN;
-	if (rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT || rc == RC_RETRY)
+	if (db_refused(rc) || rc == RC_RETRY)
 		rc = put_off(db, &asking->turn, rc == RC_RETRY ? RETRY_OFF_MS : PUT_OFF_MS);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
@@ -467,7 +467,6 @@ enum rc ask_note(struct db *db, const struct ask *ask, const struct ask_answer *
 enum rc ask_overdue(struct db *db, size_t *overdue_out)
 {
 	struct word words[OVERDUE_MAX];
-	enum settled verdicts[OVERDUE_MAX];
 	size_t len = 0;
 	struct stmt *st = db_stmt(db, SQL_OVERDUE_FIND);
 	enum rc rc = stmt_run(st);
@@ -492,7 +491,5 @@ enum rc ask_overdue(struct db *db, size_t *overdue_out)
 		stmt_done(st);
 	else if (rc != RC_NOT_FOUND)
 		return rc;
-	rc = len > 0 ? settle_words(db, words, len, verdicts) : RC_OK;
-	*overdue_out = rc == RC_OK ? len : 0;
-	return rc;
+	return len > 0 ? settle_what_can(db, words, len, overdue_out) : RC_OK;
 }

@@ -324,6 +324,11 @@ enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), vo
 	return rc;
 }
 
+bool db_refused(enum rc rc)
+{
+	return rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT;
+}
+
 enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
 {
 	enum rc rc = work(db, arg);

@@ -35,6 +35,9 @@ MUST_CHECK enum rc db_ready(struct db *db);
  * otherwise comes back after a rollback; RC_OK means committed. */
 MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);
 
+/* What was asked is refused as such, while something else may well be done. */
+bool db_refused(enum rc rc);
+
 /* The last error in words, for people; never NULL. */
 const char *db_error(const struct db *db);
 

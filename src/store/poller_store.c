@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "store/claim.h"
 #include "store/outbox.h"
 #include "store/settle.h"
@@ -72,16 +73,14 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 enum rc claim_reap(struct db *db, size_t *reaped_out)
 {
 	struct word words[REAP_MAX];
-	enum settled verdicts[REAP_MAX];
 	size_t len;
 	enum rc rc = find_lost(db, words, &len);
 
 	*reaped_out = 0;
 	if (rc == RC_OK && len > 0)
-		rc = settle_words(db, words, len, verdicts);
+		rc = settle_what_can(db, words, len, reaped_out);
 	if (rc != RC_OK)
 		return rc;
-	*reaped_out = len;
 	return stmt_run(db_stmt(db, SQL_POLLER_BURY));
 }
 
@@ -135,15 +134,36 @@ static enum rc fail_jobs(struct db *db, void *arg)
 	return rc;
 }
 
+/* As settle_what_can(): one that can't be written holds up no other. */
+static enum rc fail_what_can(struct db *db, struct failing *f, size_t *failed)
+{
+	struct failing one = { .write = f->write, .len = 1 };
+	enum rc rc = f->len > 0 ? db_transact(db, fail_jobs, f) : RC_OK;
+
+	*failed += rc == RC_OK && f->len > 0 ? f->failed : 0;
+	if (!db_refused(rc))
+		return rc;
+	rc = RC_OK;
+	for (size_t i = 0; (rc == RC_OK || db_refused(rc)) && i < f->len; i++) {
+		char job[ID_TEXT_LEN + 1];
+
+		one.ids[0] = f->ids[i];
+		rc = db_transact(db, fail_jobs, &one);
+		*failed += rc == RC_OK ? one.failed : 0;
+		if (db_refused(rc))
+			log_error("job.unsettled", "job=%s: its end can't be written down",
+				  id_format(&f->ids[i], job));
+	}
+	return db_refused(rc) ? RC_OK : rc;
+}
+
 enum rc claim_expire(struct db *db, size_t *expired_out)
 {
 	struct failing f = { .write = SQL_JOB_EXPIRE };
 	enum rc rc = find_jobs(db_stmt(db, SQL_JOB_EXPIRE_FIND), &f);
 
-	if (rc == RC_OK && f.len > 0)
-		rc = db_transact(db, fail_jobs, &f);
-	*expired_out = rc == RC_OK ? f.failed : 0;
-	return rc;
+	*expired_out = 0;
+	return rc == RC_OK ? fail_what_can(db, &f, expired_out) : rc;
 }
 
 enum rc claim_any_due(struct db *db, bool *due_out)
@@ -167,10 +187,7 @@ static enum rc fail_stranded_at(struct db *db, const char *provider, size_t *fai
 	bind_str(st, provider);
 	enum rc rc = find_jobs(st, &f);
 
-	if (rc == RC_OK && f.len > 0)
-		rc = db_transact(db, fail_jobs, &f);
-	*failed += rc == RC_OK ? f.failed : 0;
-	return rc;
+	return rc == RC_OK ? fail_what_can(db, &f, failed) : rc;
 }
 
 enum rc claim_fail_stranded(struct db *db, size_t *failed_out)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-
+#include "base/log.h"
 #include "store/outbox.h"
 #include "store/race.h"
 #include "store/routes.h"
@@ -492,4 +492,31 @@ out:
 	free(settlings);
 	free(order);
 	return rc;
+}
+
+static enum rc settle_each(struct db *db, const struct word *words, size_t len, size_t *settled)
+{
+	enum rc rc = RC_OK;
+
+	for (size_t i = 0; (rc == RC_OK || db_refused(rc)) && i < len; i++) {
+		char attempt[ID_TEXT_LEN + 1];
+		enum settled verdict;
+
+		rc = settle_words(db, &words[i], 1, &verdict);
+		*settled += rc == RC_OK;
+		if (db_refused(rc))
+			log_error("attempt.unsettled", "attempt=%s: its word can't be written down",
+				  id_format(&words[i].attempt_id, attempt));
+	}
+	return db_refused(rc) ? RC_OK : rc;
+}
+
+enum rc settle_what_can(struct db *db, const struct word *words, size_t len, size_t *settled_out)
+{
+	enum settled *verdicts = malloc((len + 1) * sizeof *verdicts);
+	enum rc rc = verdicts ? settle_words(db, words, len, verdicts) : RC_FAULT;
+
+	free(verdicts);
+	*settled_out = rc == RC_OK ? len : 0;
+	return db_refused(rc) ? settle_each(db, words, len, settled_out) : rc;
 }

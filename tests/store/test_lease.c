@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "store/ask.h"
 
 static void jobs_queued(size_t n)
 {
@@ -312,6 +313,61 @@ static void jobs_whose_time_is_over_are_locked_in_the_order_of_their_ids(void **
 	assert_int_equal(expired, 2);
 }
 
+/* Whatever is written about it is refused. */
+static void refuse(const char *table, const struct id *id)
+{
+	raw_run(here.raw,
+		"CREATE TRIGGER refused BEFORE UPDATE ON %s FOR EACH ROW IF NEW.id = %s THEN "
+		"SIGNAL SQLSTATE '45000'; END IF",
+		table, x(id));
+}
+
+static void an_attempt_that_cannot_be_written_holds_up_the_reaping_of_no_other(void **state)
+{
+	static const char *const mores[] = { "started_at = NOW(6)",
+					     "state = 'running', overdue_at = NOW(6)" };
+
+	for (size_t row = 0; row < ROWS(mores); row++) {
+		struct id attempts[3];
+		size_t count = 0;
+
+		testdb_empty(state);
+		for (size_t i = 0; i < 3; i++) {
+			struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
+
+			attempts[i] = attempt_new((struct an_attempt){
+				.job = &job, .state = ATTEMPT_STARTING, .more = mores[row] });
+		}
+		refuse("attempts", &attempts[1]);
+		enum rc rc = row == 0 ? claim_reap(here.db, &count) : ask_overdue(here.db, &count);
+
+		raw_run(here.raw, "DROP TRIGGER refused");
+		assert_int_equal(rc, RC_OK);
+		assert_int_equal(count, 2);
+		assert_int_equal(
+			raw_number("SELECT COUNT(*) FROM attempts WHERE state = 'unknown'"), 2);
+	}
+}
+
+static void a_job_that_cannot_be_written_holds_up_the_end_of_no_other(void **state)
+{
+	struct id jobs[3];
+	size_t expired = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		jobs[i] = job_new(
+			(struct a_job){ .more = "deadline_at = NOW(6) - INTERVAL 1 SECOND" });
+	refuse("jobs", &jobs[1]);
+	enum rc rc = claim_expire(here.db, &expired);
+
+	raw_run(here.raw, "DROP TRIGGER refused");
+	assert_int_equal(rc, RC_OK);
+	assert_int_equal(expired, 2);
+	job_is(&jobs[1], "queued", 0);
+	job_is(&jobs[2], "failed", 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +381,8 @@ int main(void)
 		TEST(f02_a_poller_that_wakes_up_late_may_still_win_or_lose),
 		TEST(two_that_reap_at_once_make_one_unknown),
 		TEST(jobs_whose_time_is_over_fail_for_good),
+		TEST(an_attempt_that_cannot_be_written_holds_up_the_reaping_of_no_other),
+		TEST(a_job_that_cannot_be_written_holds_up_the_end_of_no_other),
 		TEST(jobs_whose_time_is_over_are_locked_in_the_order_of_their_ids),
 	};
 
