@@ -340,7 +340,6 @@ int main(void)
 		cmocka_unit_test(what_is_alive_by_its_lease_only_shows_how_long_it_is_silent),
 		cmocka_unit_test(callbacks_need_an_address_and_good_keys),
 		cmocka_unit_test(an_address_where_nobody_listens_is_told),
-		cmocka_unit_test(every_schema_but_the_current_one_is_bad),
 		cmocka_unit_test(each_later_route_is_judged_by_its_certificate),
 		cmocka_unit_test(
 			many_routes_in_trouble_are_one_row_with_the_first_contracts_command),
