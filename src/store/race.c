@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "base/text.h"
 
+#define RACES_MAX 16 /* of one attempt: more rows say nothing more */
+
 void race_log(const struct id *job_id, const struct word *word, enum race_why why)
 {
 	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1];
@@ -22,6 +24,23 @@ void race_log(const struct id *job_id, const struct word *word, enum race_why wh
 	text_release(&hex);
 }
 
+/* The job's row is locked, so nobody else adds to it now. */
+static enum rc is_full(struct db *db, const struct word *word, bool *full_out)
+{
+	struct stmt *st = db_stmt(db, SQL_RACE_COUNT);
+
+	bind_id(st, &word->attempt_id);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	*full_out = col_u64(st) >= RACES_MAX;
+	stmt_done(st);
+	return RC_OK;
+}
+
 enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word,
 		 enum race_why why, enum race_added *added_out)
 {
@@ -34,6 +53,12 @@ enum rc race_add(struct db *db, const struct locked_job *job, const struct word 
 	    memcmp(digest, job->result_sha256, sizeof digest) == 0)
 		return RC_OK;
 
+	bool full;
+	enum rc rc = is_full(db, word, &full);
+
+	*added_out = RACE_KNOWN;
+	if (rc != RC_OK || full)
+		return rc;
 	struct stmt *st = db_stmt(db, SQL_RACE_ADD);
 
 	bind_id(st, &id);
@@ -43,8 +68,7 @@ enum rc race_add(struct db *db, const struct locked_job *job, const struct word 
 	bind_str(st, race_why_name(why));
 	bind_bytes(st, digest, sizeof digest);
 	bind_u64(st, word->result_len);
-	enum rc rc = stmt_run(st);
-
+	rc = stmt_run(st);
 	*added_out = rc == RC_OK ? RACE_ADDED : RACE_KNOWN;
 	return rc == RC_CONFLICT ? RC_OK : rc;
 }

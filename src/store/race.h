@@ -7,8 +7,8 @@
 #include "store/settle.h"
 
 enum race_added {
-	RACE_ADDED,    /* a row was added, to be logged when the transaction has been committed */
-	RACE_KNOWN,    /* the same payload of the same attempt was thrown away before */
+	RACE_ADDED, /* a row was added, to be logged when the transaction has been committed */
+	RACE_KNOWN, /* the same payload of the same attempt was thrown away before, or 16 others */
 	RACE_NONE_OWN, /* no race: the winner said the same once more */
 };
 

@@ -394,6 +394,7 @@ static const struct {
 	ROW(SQL_RACE_ADD,
 	    "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
 	    "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
+	ROW(SQL_RACE_COUNT, "SELECT COUNT(*) FROM races WHERE attempt_id = ?"),
 	ROW(SQL_RACE_LIST,
 	    "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
 	    "WHERE id < ? ORDER BY id DESC LIMIT ?"),

@@ -118,6 +118,23 @@ static void r8_the_same_loss_said_again_is_one_race(void **state)
 	assert_int_equal(races(), 2); /* a late failure is none */
 }
 
+static void a_provider_that_goes_on_talking_fills_no_table(void **state)
+{
+	struct duel duel = duel_new(ATTEMPT_UNKNOWN);
+	char text[16];
+
+	(void)state;
+	assert_int_equal(say(result_of(&duel.first, WON)), SETTLED_MADE);
+	assert_int_equal(say(result_of(&duel.second, LATE)), SETTLED_LOST);
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof text, "%d", 1000 + i);
+		assert_int_equal(say(result_of(&duel.second, text)), SETTLED_LATE);
+	}
+	assert_int_equal(races(), 16);
+	assert_int_equal(say(result_of(&duel.first, LATE)), SETTLED_LATE);
+	assert_int_equal(races(), 17); /* each attempt has its own */
+}
+
 static void the_winner_may_repeat_itself_but_not_contradict_itself(void **state)
 {
 	struct duel duel = duel_new(ATTEMPT_UNKNOWN);
@@ -441,6 +458,7 @@ int main(void)
 		TEST(r4_an_attempt_that_ended_does_not_come_back_into_doubt_beside_another),
 		TEST(r8_the_second_to_return_loses_whoever_was_first_to_start),
 		TEST(r8_the_same_loss_said_again_is_one_race),
+		TEST(a_provider_that_goes_on_talking_fills_no_table),
 		TEST(the_winner_may_repeat_itself_but_not_contradict_itself),
 		TEST(r8_two_at_once_are_one_winner_and_one_race),
 		TEST(f10_late_words_change_no_row),
