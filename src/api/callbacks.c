@@ -76,24 +76,41 @@ static struct word word_of(const struct attempt *attempt, const struct outcome *
 	};
 }
 
+/* The work is done, and what it came to never fits: to be called again would help nobody. */
+static void say_too_large(struct word *word, bool side_effects)
+{
+	word->event = ON_FAILURE;
+	word->result = NULL;
+	word->result_len = 0;
+	word->reason = REASON_TOO_LARGE;
+	word->effect_done = side_effects;
+	word->detail = "the result is larger than the database takes (max_allowed_packet)";
+}
+
 static void settle(const struct api *api, const struct attempt *attempt,
-		   const struct outcome *outcome, struct reply *reply)
+		   const struct outcome *outcome, bool side_effects, struct reply *reply)
 {
 	struct word word = word_of(attempt, outcome);
 	enum settled verdict;
 
 	reply_name_job(reply, &attempt->job_id);
-	if (settle_words(api->db, &word, 1, &verdict) == RC_OK)
+	enum rc rc = settle_words(api->db, &word, 1, &verdict);
+
+	if (rc == RC_INVALID && word.event == ON_RESULT && db_was_too_large(api->db)) {
+		say_too_large(&word, side_effects);
+		rc = settle_words(api->db, &word, 1, &verdict);
+	}
+	if (rc == RC_OK)
 		answer_verdict(reply, verdict);
 	else
 		answer_unavailable(reply);
 }
 
 /* The body by the provider's row and, for a job with a contract, by that and its route. RC_INVALID:
- * this program can't read one of them. */
+ * this program can't read one of them. *side_effects: where nobody says, there are some. */
 static enum rc read_body(const struct api *api, const struct request *request,
 			 const struct attempt *attempt, const struct provider_def *def,
-			 struct outcome *outcome_out)
+			 struct outcome *outcome_out, bool *side_effects_out)
 {
 	struct job_terms stored;
 	struct json_doc *input = NULL;
@@ -111,6 +128,9 @@ static enum rc read_body(const struct api *api, const struct request *request,
 				     .route = stored.route,
 				     .input = input ? json_root(input) : NULL };
 
+	*side_effects_out = stored.contract ? stored.contract->side_effects
+			    : def	    ? def->side_effects
+					    : true;
 	if (rc == RC_OK)
 		rc = callback_read(def, stored.has_contract ? &terms : NULL, request->body,
 				   request->body_len, outcome_out);
@@ -124,13 +144,14 @@ static void take_word(const struct api *api, const struct call *call, const stru
 {
 	const struct request *request = call->request;
 	struct outcome outcome;
+	bool side_effects;
 
 	if (request->body_len == 0) { /* a sign of life; the doubt stays */
 		reply_name_job(reply, &attempt->job_id);
 		answer_accepted(reply, "the body is empty");
 		return;
 	}
-	enum rc rc = read_body(api, request, attempt, def, &outcome);
+	enum rc rc = read_body(api, request, attempt, def, &outcome, &side_effects);
 
 	if (rc == RC_OK && outcome.kind == OUTCOME_UNKNOWN) {
 		reply_name_job(reply, &attempt->job_id);
@@ -143,7 +164,7 @@ static void take_word(const struct api *api, const struct call *call, const stru
 	} else if (rc != RC_OK) {
 		answer_unavailable(reply);
 	} else {
-		settle(api, attempt, &outcome, reply);
+		settle(api, attempt, &outcome, side_effects, reply);
 		outcome_release(&outcome);
 	}
 }

@@ -229,6 +229,19 @@ static void without_the_row_it_was_built_from_only_our_own_form_can_be_read(void
 	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\":1}"), 200);
 }
 
+static void a_result_that_never_fits_is_not_asked_for_again(void **state)
+{
+	(void)state;
+	fake.too_large = true;
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\":1}"), 200);
+	assert_int_equal(fake.word.event, ON_FAILURE);
+	assert_int_equal(fake.word.reason, REASON_TOO_LARGE);
+	assert_true(fake.word.effect_done);
+	fake.definition = "{\"url\":\"http://p/\",\"side_effects\":false}";
+	assert_int_equal(call(url(new_key), "{\"outcome\":\"succeeded\",\"result\":1}"), 200);
+	assert_false(fake.word.effect_done);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +261,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_comes_too_late_is_told_so_that_it_stops,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_database_that_refuses_makes_the_provider_repeat,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_result_that_never_fits_is_not_asked_for_again,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			without_the_row_it_was_built_from_only_our_own_form_can_be_read, setup,

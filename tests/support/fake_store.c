@@ -284,7 +284,13 @@ enum rc settle_words(struct db *db, const struct word *words, size_t len,
 	keep_text(fake.word_result, sizeof fake.word_result, words[0].result, words[0].result_len);
 	keep_string(fake.word_detail, sizeof fake.word_detail, words[0].detail);
 	verdicts_out[0] = fake.settled;
-	return fake.get;
+	return fake.too_large && words[0].event == ON_RESULT ? RC_INVALID : fake.get;
+}
+
+bool db_was_too_large(const struct db *db)
+{
+	(void)db;
+	return fake.too_large;
 }
 
 enum rc attempt_store_get(struct db *db, const struct id *id, struct attempt *attempt_out,

@@ -30,6 +30,7 @@ struct fake_store {
 	enum settled settled;	       /* of settle_words() */
 	const char *definition;	       /* that the attempt was built from; NULL: it isn't known */
 	enum attempt_state attempt_is; /* of attempt_store_get() */
+	bool too_large;		       /* results, for the database */
 	bool more;		       /* lists: older rows exist */
 	bool provider_new;
 	const char *terms_text; /* the contract of the attempt's job; NULL: none */
