@@ -139,6 +139,8 @@ static void cross(enum rc (*change)(struct db *db), struct taken *taken)
 	assert_string_not_equal(all_changes(), before);
 }
 
+/* Where the machine is so slow that the claim gave up its wait and began anew, the change may come
+ * first: once more. */
 static void whichever_of_a_claim_and_a_change_commits_first_decides(void **state)
 {
 	static enum rc (*const changes[])(struct db * db) = { edit_it, drop_the_route, delete_it,
@@ -147,12 +149,15 @@ static void whichever_of_a_claim_and_a_change_commits_first_decides(void **state
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(changes); i++) {
-		testdb_empty(NULL);
-		set_out();
-		take_a_run();
-		cross(changes[i], &taken);
-		certify_task_release(task);
-		free(task);
+		taken.len = 0;
+		for (int round = 0; taken.len == 0 && round < 5; round++) {
+			testdb_empty(NULL);
+			set_out();
+			take_a_run();
+			cross(changes[i], &taken);
+			certify_task_release(task);
+			free(task);
+		}
 		if (taken.rc != RC_OK || taken.len != 1 || !taken.claims[0].has_certificate)
 			fail_msg("change %zu: code %d, %zu claims", i, (int)taken.rc, taken.len);
 	}

@@ -323,6 +323,31 @@ static void a_result_by_hand_that_breaks_the_contract_changes_nothing(void **sta
 	stands(&job, "succeeded");
 }
 
+static void a_version_that_this_program_cannot_read_is_neither_sent_nor_judged(void **state)
+{
+	struct claim_cursor cursor = { 0 };
+	struct id poller = poller_new(), fresh = clock_id();
+	struct claim_list claims;
+	struct refusal refusal;
+	struct job shown;
+
+	(void)state;
+	set_out("");
+	struct id job = contract_job("sum");
+
+	raw_run(here.raw, "UPDATE contract_versions SET definition = '{\"of\": \"later\"}'");
+	assert_int_equal(claim_jobs(here.db, &poller, 60, &fresh, 1, &cursor, &claims), RC_OK);
+	assert_int_equal(claims.len, 1);
+	assert_string_equal(claims.list[0].contract_name, "sum");
+	assert_true(!claims.list[0].contract && !claims.list[0].route);
+	claim_list_free(&claims);
+	struct word word = result_of(&fresh, "1");
+
+	assert_int_equal(settle_by_operator(here.db, &word, NULL, &shown, &refusal),
+			 CHANGED_NOT_STORED);
+	stands(&job, "running");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +361,7 @@ int main(void)
 		TEST(nothing_moves_while_an_attempt_is_in_doubt_or_after_a_decision),
 		TEST(a_job_of_a_version_before_uses_its_first_route_only),
 		TEST(a_result_by_hand_that_breaks_the_contract_changes_nothing),
+		TEST(a_version_that_this_program_cannot_read_is_neither_sent_nor_judged),
 	};
 
 	return cmocka_run_group_tests_name("routes", tests, testdb_open, testdb_close);
