@@ -85,6 +85,7 @@ void upkeep_run(struct desk *d)
 		if (len > 0)
 			steps[i].log(len);
 	}
+	desk_keep_lease(d);
 	trouble |= reroute(d, &rerouted) != RC_OK;
 	if (rerouted > 0)
 		log_rerouted(rerouted);
