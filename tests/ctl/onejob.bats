@@ -392,18 +392,6 @@ contract_of() {
 	run -0 onejob doctor
 }
 
-@test "where no poller is alive a certification is asked for, and not waited for without end" {
-	local name=$MINE-alone
-
-	contract_of "$name" '{"pointer": "/copies", "min": 1}' | onejob contract put "$name" -
-	for pid in "$STACK"/poller-*.pid; do
-		kill -TERM "$(<"$pid")"
-	done
-	run -1 --separate-stderr onejob contract certify "$name"
-	[ -z "$output" ]
-	[[ $stderr == *'no poller is alive'* ]]
-	run -0 onejob contract certify "$name" --no-wait
-	has "^  $name-b: asked for\$"
 @test "what changes something says so as JSON too" {
 	local id
 
@@ -449,4 +437,18 @@ contract_of() {
 	has 'SETTLED BY'
 	run -0 --separate-stderr onejob attempt list --state cancelled --json
 	[ "$(jq -r --arg a "$ATTEMPT" '.attempts[] | select(.id == $a) | [.settled_by, has("detail", "reference", "asked", "last_answer", "next_ask_at")] | map(tostring) | join(" ")' <<<"$output")" = "$(id -un) true true true true true" ]
+}
+
+@test "where no poller is alive a certification is asked for, and not waited for without end" {
+	local name=$MINE-alone
+
+	contract_of "$name" '{"pointer": "/copies", "min": 1}' | onejob contract put "$name" -
+	for pid in "$STACK"/poller-*.pid; do
+		kill -TERM "$(<"$pid")"
+	done
+	run -1 --separate-stderr onejob contract certify "$name"
+	[ -z "$output" ]
+	[[ $stderr == *'no poller is alive'* ]]
+	run -0 onejob contract certify "$name" --no-wait
+	has "^  $name-b: asked for\$"
 }
