@@ -223,6 +223,20 @@ void outcome_add_words(struct text *detail, const char *words)
 	}
 }
 
+/* A refusal of the second sending says nothing of the first, which may have done the work: as with
+ * a resend of our own. */
+static void reopen(struct outcome *outcome)
+{
+	bool ended = outcome->kind == OUTCOME_FAILED || outcome->kind == OUTCOME_RETRY;
+
+	if (!ended || outcome_settles_resend(outcome))
+		return;
+	decide(outcome, OUTCOME_UNKNOWN, REASON_CONNECTION_RESET);
+	text_add_str(&outcome->detail,
+		     ", when libcurl had sent it again on a new connection; what the first sending "
+		     "came to is open");
+}
+
 enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 		   const struct terms *terms, struct outcome *outcome_out)
 {
@@ -242,6 +256,8 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 		judge_end(seen, &outcome);
 	if (rc != RC_OK)
 		goto fail;
+	if (seen->repeated)
+		reopen(&outcome);
 
 	outcome.public_len = outcome.detail.len;
 	outcome_add_words(&outcome.detail, seen->detail ? seen->detail : "");

@@ -41,6 +41,8 @@ struct seen {
 	bool encoded;	/* it had a Content-Encoding; libcurl doesn't notice one that ends too early
 			 */
 	bool too_large; /* more than max_result_bytes came; it was broken off there */
+	bool repeated;	/* libcurl sent it again by itself, when a kept connection turned out dead:
+			   what was seen is of the second sending */
 	bool deadline;	/* the time-out was the job's deadline, not the provider's */
 	int64_t retry_after_ms; /* -1: absent or unreadable; see retry_after.h */
 	const char *body;	/* decoded; up to max_result_bytes */

@@ -51,6 +51,7 @@ static int on_may_send(void *arg, char *remote_ip, char *local_ip, int remote_po
 	(void)local_port;
 	if (is_hold_over(exchange))
 		return CURL_PREREQFUNC_ABORT;
+	exchange->repeated = exchange->may_send;
 	exchange->may_send = true;
 	return CURL_PREREQFUNC_OK;
 }
@@ -300,6 +301,7 @@ static void fill(struct exchange *exchange, const struct seen_facts *facts, int6
 		.close_delimited = answer_close_delimited(answer),
 		.encoded = answer->encoded,
 		.too_large = answer->too_large,
+		.repeated = exchange->repeated,
 		.retry_after_ms = answer_retry_after_ms(answer, now_us),
 		.body = answer->body.bytes ? answer->body.bytes : "",
 		.body_len = answer->body.len,

@@ -64,6 +64,7 @@ struct exchange {
 	struct answer answer;
 	uint64_t input_len;
 	bool may_send;	     /* libcurl's pre-request callback ran */
+	bool repeated;	     /* and ran again */
 	bool deadline_rules; /* the job's deadline comes before the provider's time-out */
 	bool too_late;	     /* the deadline had passed before anything was done */
 	bool not_equipped;   /* this host lacks a secret or a setting */

@@ -342,6 +342,43 @@ static void c05_a_kept_connection_repeats_only_where_the_key_is_honoured(void **
 			 3);
 }
 
+/* The second job's request is read and the connection closed; libcurl sends it again on a new one.
+ */
+static void c05_what_a_repeat_by_libcurl_is_refused_says_nothing_of_the_first_sending(void **state)
+{
+	static const struct {
+		const char *modes, *row;
+		enum outcome_kind kind;
+	} rows[] = {
+		{ "status=429", "", OUTCOME_UNKNOWN },
+		{ "status=409", "", OUTCOME_UNKNOWN },
+		{ "status=401", "", OUTCOME_UNKNOWN },
+		{ "status=503,retry-after=1", "", OUTCOME_UNKNOWN },
+		{ "status=422", ", \"outcomes\": {\"422\": \"failed\"}", OUTCOME_FAILED },
+		{ "status=200", "", OUTCOME_RESULT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		CURLM *multi = curl_multi_init();
+		struct trade trades[2];
+		char path[64], row[128];
+
+		snprintf(path, sizeof path, "/c05-again-%zu/keepalive-drop,%s", i, rows[i].modes);
+		snprintf(row, sizeof row, ", \"idempotency\": {\"honoured\": true}%s", rows[i].row);
+		for (int n = 0; n < 2; n++) {
+			trades[n] = (struct trade){ .path = path, .row = row, .multi = multi };
+			trade_make(&trades[n]);
+		}
+		assert_true(trades[1].seen.repeated);
+		if (trades[1].outcome.kind != rows[i].kind)
+			fail_msg("%s: %d", rows[i].modes, (int)trades[1].outcome.kind);
+		for (int n = 0; n < 2; n++)
+			trade_release(&trades[n]);
+		curl_multi_cleanup(multi);
+	}
+}
+
 static void c05_a_connection_closed_without_a_byte_leaves_the_outcome_open(void **state)
 {
 	static const struct expected rows[] = {
@@ -542,6 +579,8 @@ int main(void)
 		cmocka_unit_test(c04_a_status_of_200_beside_a_time_out_is_no_success),
 		cmocka_unit_test(c05_two_attempts_are_two_wire_requests),
 		cmocka_unit_test(c05_a_kept_connection_repeats_only_where_the_key_is_honoured),
+		cmocka_unit_test(
+			c05_what_a_repeat_by_libcurl_is_refused_says_nothing_of_the_first_sending),
 		cmocka_unit_test(c05_a_connection_closed_without_a_byte_leaves_the_outcome_open),
 		cmocka_unit_test(c06_a_gateways_word_leaves_the_outcome_open),
 		cmocka_unit_test(c07_a_429_waits_as_long_as_told),
