@@ -261,6 +261,8 @@ enum rc outcome_of(const struct seen *seen, const struct provider_def *def,
 
 	outcome.public_len = outcome.detail.len;
 	outcome_add_words(&outcome.detail, seen->detail ? seen->detail : "");
+	if (seen->detail_public)
+		outcome.public_len = outcome.detail.len;
 	if (outcome.kind != OUTCOME_RETRY && outcome.kind != OUTCOME_ACCEPTED)
 		outcome.retry_after_ms = -1;
 	if (!text_ok(&outcome.detail) || !text_ok(&outcome.result)) {

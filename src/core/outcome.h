@@ -47,6 +47,7 @@ struct seen {
 	int64_t retry_after_ms; /* -1: absent or unreadable; see retry_after.h */
 	const char *body;	/* decoded; up to max_result_bytes */
 	size_t body_len;
+	bool detail_public; /* the job's owner may read it */
 	const char *detail; /* one line for people: libcurl's own words; may be "" */
 };
 

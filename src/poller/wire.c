@@ -347,6 +347,7 @@ static void return_unmade(struct wire *wire, struct errand *errand, enum rc rc, 
 				   .phase = PHASE_NOT_SENT,
 				   .retry_after_ms = -1,
 				   .body = "",
+				   .detail_public = true, /* the place in the owner's input */
 				   .detail = why };
 
 	if (rc == RC_INVALID)
