@@ -49,7 +49,7 @@ handler_fn providers_list, providers_get, providers_put, providers_delete;
 handler_fn contracts_list, contracts_get, contracts_put, contracts_delete, contracts_certify;
 handler_fn certificates_list;
 handler_fn callbacks_receive;
-handler_fn health_live, health_ready, problems_index, problems_page;
+handler_fn health_live, health_ready, metrics_show, problems_index, problems_page;
 
 /* Answers that several handlers give. */
 void answer_unavailable(struct reply *reply);

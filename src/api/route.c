@@ -61,6 +61,7 @@ static const struct route {
 	{ "GET", "/v1/certificates", WHO_OPERATOR, 0, certificates_list },
 	{ "GET", "/healthz", WHO_ANYONE, 0, health_live },
 	{ "GET", "/readyz", WHO_ANYONE, 0, health_ready },
+	{ "GET", "/metrics", WHO_ANYONE, 0, metrics_show },
 	{ "GET", "/problems", WHO_ANYONE, 0, problems_index },
 	{ "GET", "/problems/{name}", WHO_ANYONE, 0, problems_page },
 };

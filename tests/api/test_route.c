@@ -404,6 +404,29 @@ static void every_problem_has_its_page(void **state)
 	      404, "not-found");
 }
 
+static void metrics_tell_what_is_stuck_and_which_routes_are_proven(void **state)
+{
+	static const char *const lines[] = {
+		"# TYPE onejob_pollers_alive gauge\nonejob_pollers_alive 2\n",
+		"\nonejob_attempts_unknown 3\n",
+		"\nonejob_oldest_due_job_seconds 7.500\n",
+		"\nonejob_oldest_unknown_job_seconds 0.000\n",
+		"\nonejob_route_certified{contract=\"c\",provider=\"good\"} 1\n",
+		"\nonejob_route_certified{contract=\"c\",provider=\"bad\"} 0\n",
+		"_timestamp_seconds{contract=\"c\",provider=\"good\"} 1800000000\n",
+	};
+	const struct ask metrics = { .uri = "/metrics", .authorization = "" };
+
+	(void)state;
+	check("metrics", &metrics, 200, NULL);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		if (!answer_has(lines[i]))
+			fail_msg("%s", lines[i]);
+	assert_false(answer_has("provider=\"first\""));
+	fake.get = RC_RETRY;
+	check("the database is away", &metrics, 503, "unavailable");
+}
+
 static void health_needs_no_token(void **state)
 {
 	const struct ask live = { .uri = "/healthz", .authorization = "" };
@@ -449,6 +472,7 @@ int main(void)
 		T(a_body_that_was_cut_is_refused),
 		T(every_answer_carries_a_request_id_and_is_not_stored),
 		T(every_problem_has_its_page),
+		T(metrics_tell_what_is_stuck_and_which_routes_are_proven),
 		T(health_needs_no_token),
 		T(a_method_or_path_that_comes_twice_is_no_request),
 	};

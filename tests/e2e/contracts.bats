@@ -183,6 +183,8 @@ certificates() {
 	sql -e "UPDATE certificates SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE contract = 'slips'"
 	is 'expired' "$(certificates 'contract=slips&valid=false')" '[[true,false,"expired"]]'
 	has 'what doctor says' 'no job fails over to .*second of slips \(expired\)' "$(onejob doctor 2>&1)"
+	api GET /metrics
+	has 'what metrics say' 'onejob_route_certified.contract="slips",provider="second". 0' "$body"
 	said=$(onejob contract certify --renew slips --side-effects)
 	has 'renewed' 'second: passed, 1 of 1' "$said"
 	sql -e "UPDATE certificates SET expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE contract = 'slips' AND superseded_at IS NULL"

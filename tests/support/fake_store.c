@@ -249,6 +249,37 @@ enum changed settle_by_operator(struct db *db, const struct word *word,
 	return change(job_out);
 }
 
+enum rc vitals_read(struct db *db, struct vitals *vitals_out)
+{
+	(void)db;
+	*vitals_out = (struct vitals){ .database_now_us = 9000000,
+				       .pollers_alive = 2,
+				       .has_oldest_due = true,
+				       .oldest_due_us = 1500000,
+				       .unknown_attempts = 3 };
+	return fake.get;
+}
+
+enum rc certificate_store_standings(struct db *db, const char *contract, uint32_t within_s,
+				    struct route_standing *list_out, size_t max, size_t *len_out,
+				    bool *more_out)
+{
+	(void)db;
+	(void)contract;
+	(void)within_s;
+	assert(max >= 3);
+	list_out[0] = (struct route_standing){ .contract = "c", .provider = "first" };
+	list_out[1] = (struct route_standing){
+		.contract = "c", .place = 1, .provider = "good", .expires_us = 1800000000000000
+	};
+	list_out[2] = (struct route_standing){
+		.contract = "c", .place = 2, .provider = "bad", .now = STANDING_NOT_CERTIFIED
+	};
+	*len_out = 3;
+	*more_out = false;
+	return fake.get;
+}
+
 enum rc terms_store_read(struct db *db, const struct id *job_id, const char *provider,
 			 struct job_terms *terms_out)
 {

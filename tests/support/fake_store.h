@@ -16,6 +16,7 @@
 #include "store/provider_store.h"
 #include "store/settle.h"
 #include "store/terms_store.h"
+#include "store/vitals.h"
 
 /* What the store answers, and what it was asked last. fake_store_reset() before each test. */
 struct fake_store {
