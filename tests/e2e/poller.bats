@@ -222,6 +222,7 @@ POLLER() { "$ONEJOB_BUILD/onejob-poller" "$@"; }
 	shop '/shop/wait?printer=in-hand&open=0' -f -o /dev/null
 	wait_for 10 eval 'poller_log poller-in-hand | grep -q database.trouble'
 	kill -TERM "$poller"
+	wait_for 10 eval 'poller_log poller-in-hand | grep -q "poller.stop.*again=0"'	# two that wait are one
 	kill -TERM "$poller"
 	ended "$poller" 10
 	has 'its log' poller.unsettled "$(poller_log poller-in-hand)"
