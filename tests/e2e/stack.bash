@@ -55,8 +55,8 @@ api() {
 	: >"$BATS_TEST_TMPDIR/headers"
 	curl -sS --max-time 60 -X "$method" -D "$BATS_TEST_TMPDIR/headers" -o - -w '\n%{http_code}' \
 		-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' "$@" "$ONEJOB_URL$path" \
-		>"$BATS_TEST_TMPDIR/body"
-	slurp body "$BATS_TEST_TMPDIR/body"
+		>"$BATS_TEST_TMPDIR/answer.body"
+	slurp body "$BATS_TEST_TMPDIR/answer.body"
 	status=${body##*$'\n'}
 	body=${body%$'\n'*}
 	slurp headers "$BATS_TEST_TMPDIR/headers"

@@ -754,13 +754,13 @@ static void f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early(
 	(void)state;
 	provider_is(STATUS);
 	(void)in_doubt(&job);
-	int64_t before_us = (int64_t)raw_number(now), before_ms = clock_monotonic_ms();
+	int64_t before_us = (int64_t)raw_number("%s", now), before_ms = clock_monotonic_ms();
 
 	assert_int_equal(taken(&ask), ASK_STATUS);
 	int64_t took_us = (clock_monotonic_ms() - before_ms + 2) * 1000;
 
 	assert_true(ask.taken_us >= before_us - took_us);
-	assert_true(ask.taken_us < (int64_t)raw_number(now));
+	assert_true(ask.taken_us < (int64_t)raw_number("%s", now));
 	assert_true(ask.taken_ms >= before_ms);
 }
 
