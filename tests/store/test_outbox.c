@@ -245,14 +245,14 @@ static void f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early(v
 	(void)state;
 	put("ann", URL);
 	told_job("ann");
-	int64_t before_us = (int64_t)raw_number(now), before_ms = clock_monotonic_ms();
+	int64_t before_us = (int64_t)raw_number("%s", now), before_ms = clock_monotonic_ms();
 	struct outbox_list messages = take_all(OUTBOX_MAX);
 	int64_t took_us = (clock_monotonic_ms() - before_ms + 2) * 1000;
 
 	assert_int_equal(messages.len, 1);
 	assert_true(messages.list[0].taken_ms >= before_ms);
 	assert_true(messages.list[0].taken_us >= before_us - took_us);
-	assert_true(messages.list[0].taken_us < (int64_t)raw_number(now));
+	assert_true(messages.list[0].taken_us < (int64_t)raw_number("%s", now));
 	outbox_list_free(&messages);
 }
 
