@@ -11,24 +11,11 @@
 #include "store/certificate_store.h"
 #include "store/contract_store.h"
 
-static struct json_object *view_contract(const struct contract_row *row)
-{
-	const struct definition_view view = {
-		.name = row->name,
-		.version = row->version,
-		.definition = &row->definition,
-		.created_us = row->created_us,
-		.updated_us = row->updated_us,
-	};
-
-	return rows_definition(&view);
-}
-
 void contracts_list(const struct api *api, struct call *call, struct reply *reply)
 {
 	char after[NAME_MAX_LEN + 1];
 	char cursor[CURSOR_MAX + 1];
-	struct contract_row *rows = NULL;
+	struct definition_row *rows = NULL;
 	struct json_object *array;
 	struct page page;
 	size_t len = 0;
@@ -43,12 +30,12 @@ void contracts_list(const struct api *api, struct call *call, struct reply *repl
 	}
 	array = rows_begin();
 	for (size_t i = 0; array && i < len; i++)
-		array = rows_push(array, view_contract(&rows[i]));
+		array = rows_push(array, rows_definition(&rows[i]));
 	more = more && len > 0;
 	if (more)
 		cursor_of_name(rows[len - 1].name, cursor);
 	reply_json(reply, 200, rows_end("contracts", array, more ? cursor : NULL));
-	contract_list_free(rows, len);
+	definition_list_free(rows, len);
 }
 
 static void refuse_missing(struct reply *reply)
@@ -58,19 +45,19 @@ static void refuse_missing(struct reply *reply)
 
 void contracts_get(const struct api *api, struct call *call, struct reply *reply)
 {
-	struct contract_row row = { .version = 0 };
+	struct definition_row row = { .version = 0 };
 	char name[NAME_MAX_LEN + 1];
 	enum rc rc = RC_NOT_FOUND;
 
 	if (path_name(call, name))
 		rc = contract_store_get(api->db, name, &row);
 	if (rc == RC_OK)
-		reply_json(reply, 200, view_contract(&row));
+		reply_json(reply, 200, rows_definition(&row));
 	else if (rc == RC_NOT_FOUND)
 		refuse_missing(reply);
 	else
 		answer_unavailable(reply);
-	contract_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void refuse_contract(struct reply *reply, const struct flaws *flaws)
@@ -94,18 +81,18 @@ static void refuse_route(struct reply *reply, size_t place, struct flaws *flaws)
 static void put(const struct api *api, const char *name, const struct contract *contract,
 		struct flaws *flaws, struct reply *reply)
 {
-	struct contract_row row = { .version = 0 };
+	struct definition_row row = { .version = 0 };
 	bool is_new = false;
 	size_t unknown = 0;
 	enum rc rc = contract_store_put(api->db, name, contract, &is_new, &unknown, &row);
 
 	if (rc == RC_OK)
-		reply_json(reply, is_new ? 201 : 200, view_contract(&row));
+		reply_json(reply, is_new ? 201 : 200, rows_definition(&row));
 	else if (rc == RC_NOT_FOUND)
 		refuse_route(reply, unknown, flaws);
 	else
 		answer_unavailable(reply);
-	contract_row_release(&row);
+	definition_row_release(&row);
 }
 
 void contracts_put(const struct api *api, struct call *call, struct reply *reply)

@@ -68,24 +68,11 @@ void races_list(const struct api *api, struct call *call, struct reply *reply)
 	free(races);
 }
 
-static struct json_object *view_provider(const struct provider_row *row)
-{
-	const struct definition_view view = {
-		.name = row->name,
-		.version = row->version,
-		.definition = &row->definition,
-		.created_us = row->created_us,
-		.updated_us = row->updated_us,
-	};
-
-	return rows_definition(&view);
-}
-
 void providers_list(const struct api *api, struct call *call, struct reply *reply)
 {
 	char after[NAME_MAX_LEN + 1];
 	char cursor[CURSOR_MAX + 1];
-	struct provider_row *rows = NULL;
+	struct definition_row *rows = NULL;
 	struct json_object *array;
 	struct page page;
 	size_t len = 0;
@@ -100,12 +87,12 @@ void providers_list(const struct api *api, struct call *call, struct reply *repl
 	}
 	array = rows_begin();
 	for (size_t i = 0; array && i < len; i++)
-		array = rows_push(array, view_provider(&rows[i]));
+		array = rows_push(array, rows_definition(&rows[i]));
 	more = more && len > 0;
 	if (more)
 		cursor_of_name(rows[len - 1].name, cursor);
 	reply_json(reply, 200, rows_end("providers", array, more ? cursor : NULL));
-	provider_list_free(rows, len);
+	definition_list_free(rows, len);
 }
 
 static void refuse_missing(struct reply *reply)
@@ -115,32 +102,32 @@ static void refuse_missing(struct reply *reply)
 
 void providers_get(const struct api *api, struct call *call, struct reply *reply)
 {
-	struct provider_row row = { .version = 0 };
+	struct definition_row row = { .version = 0 };
 	char name[NAME_MAX_LEN + 1];
 	enum rc rc = RC_NOT_FOUND;
 
 	if (path_name(call, name))
 		rc = provider_store_get(api->db, name, &row);
 	if (rc == RC_OK)
-		reply_json(reply, 200, view_provider(&row));
+		reply_json(reply, 200, rows_definition(&row));
 	else if (rc == RC_NOT_FOUND)
 		refuse_missing(reply);
 	else
 		answer_unavailable(reply);
-	provider_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void put(const struct api *api, const char *name, const struct provider_def *def,
 		struct reply *reply)
 {
-	struct provider_row row = { .version = 0 };
+	struct definition_row row = { .version = 0 };
 	bool is_new = false;
 
 	if (provider_store_put(api->db, name, def, &is_new, &row) == RC_OK)
-		reply_json(reply, is_new ? 201 : 200, view_provider(&row));
+		reply_json(reply, is_new ? 201 : 200, rows_definition(&row));
 	else
 		answer_unavailable(reply);
-	provider_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void refuse_provider(struct reply *reply, const struct flaws *flaws)

@@ -120,9 +120,9 @@ struct json_object *rows_races(const struct race *races, size_t len, const char 
 	return rows_end("races", array, cursor);
 }
 
-struct json_object *rows_definition(const struct definition_view *view)
+struct json_object *rows_definition(const struct definition_row *row)
 {
-	const struct blob *definition = view->definition;
+	const struct blob *definition = &row->definition;
 	struct json_object *object = NULL;
 	char created[TIMESTAMP_TEXT_LEN + 1];
 	char updated[TIMESTAMP_TEXT_LEN + 1];
@@ -131,11 +131,11 @@ struct json_object *rows_definition(const struct definition_view *view)
 	if (!definition->bytes || definition->len < 3)
 		return NULL;
 	text_init(&whole, definition->len + 256);
-	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", view->name, view->version);
+	text_addf(&whole, "{\"name\":\"%s\",\"version\":%" PRIu32 ",", row->name, row->version);
 	text_add(&whole, definition->bytes + 1, definition->len - 2);
 	text_addf(&whole, ",\"created_at\":\"%s\",\"updated_at\":\"%s\"}",
-		  timestamp_format(view->created_us, created),
-		  timestamp_format(view->updated_us, updated));
+		  timestamp_format(row->created_us, created),
+		  timestamp_format(row->updated_us, updated));
 	if (text_ok(&whole))
 		object = view_raw(whole.bytes, whole.len);
 	text_release(&whole);

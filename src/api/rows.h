@@ -10,6 +10,7 @@
 #include "core/certificate.h"
 #include "core/job.h"
 #include "store/attempt_store.h"
+#include "store/definition.h"
 
 /* `cursor` leads to the next page; NULL: this is the last one. */
 struct json_object *rows_jobs(const struct job *jobs, size_t len, const char *cursor);
@@ -18,14 +19,7 @@ struct json_object *rows_races(const struct race *races, size_t len, const char 
 
 /* A provider or a contract: its definition's members between the row's own: name, version, then
  * created_at, updated_at. */
-struct definition_view {
-	const char *name;
-	uint32_t version;
-	const struct blob *definition; /* a JSON object with at least one member */
-	int64_t created_us;
-	int64_t updated_us;
-};
-struct json_object *rows_definition(const struct definition_view *view);
+struct json_object *rows_definition(const struct definition_row *row);
 
 struct json_object *rows_certificates(const struct certificate *list, size_t len,
 				      const char *cursor);

@@ -79,3 +79,15 @@ struct json_object *build_done(const char *name, const char *value, const char *
 	build_add(&object, "done", build_string(done));
 	return object;
 }
+
+struct json_object *build_definition(const struct definition_row *row)
+{
+	struct json_object *view = build_object();
+
+	build_add(&view, "name", build_string(row->name));
+	build_add(&view, "version", build_number(row->version));
+	build_add(&view, "definition", view_raw(row->definition.bytes, row->definition.len));
+	build_add(&view, "created_at", view_time(row->created_us));
+	build_add(&view, "updated_at", view_time(row->updated_us));
+	return view;
+}

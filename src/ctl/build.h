@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/definition.h"
+
 struct json_object;
 
 struct json_object *build_object(void);
@@ -27,5 +29,8 @@ void build_push(struct json_object **array, struct json_object *value);
 struct json_object *build_done(const char *name, const char *value, const char *done);
 
 void build_drop(struct json_object *value); /* NULL is fine */
+
+/* A provider or a contract, as every command shows it. */
+struct json_object *build_definition(const struct definition_row *row);
 
 #endif

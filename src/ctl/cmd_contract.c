@@ -65,12 +65,12 @@ static enum ctl_exit read_definition(struct ctl *ctl, const char *path,
  * changed. */
 static uint32_t version_before(struct ctl *ctl, const char *name)
 {
-	struct contract_row row;
+	struct definition_row row;
 
 	if (contract_store_get(ctl->db, name, &row) != RC_OK)
 		return 0;
 	uint32_t version = row.version;
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return version;
 }
 
@@ -106,7 +106,7 @@ static void hint_uncertified(struct ctl *ctl, const char *name, bool side_effect
 static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 				      const struct contract *contract)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new = false;
 	size_t unknown = 0;
 	uint32_t before = version_before(ctl, name);
@@ -126,7 +126,7 @@ static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 		 : row.version == before ? "unchanged"
 					 : "changed",
 		 row.version);
-	contract_row_release(&row);
+	definition_row_release(&row);
 	hint_uncertified(ctl, name, contract->side_effects);
 	return CTL_DONE;
 }
@@ -148,7 +148,7 @@ enum ctl_exit cmd_contract_put(struct ctl *ctl, const struct args *args)
 }
 
 /* What is stored, read back; NULL when it can't be, which is said. */
-static struct contract *parse_stored(struct ctl *ctl, const struct contract_row *row)
+static struct contract *parse_stored(struct ctl *ctl, const struct definition_row *row)
 {
 	struct contract *contract = NULL;
 	struct flaws flaws;
@@ -188,7 +188,7 @@ static void add_certified(struct table *table, const struct route_standing *list
 		table_colour(table, "yellow");
 }
 
-static enum rc add_row(struct ctl *ctl, struct table *table, const struct contract_row *row)
+static enum rc add_row(struct ctl *ctl, struct table *table, const struct definition_row *row)
 {
 	struct route_standing list[CONTRACT_ROUTES_MAX];
 	struct contract *contract = parse_stored(ctl, row);
@@ -220,7 +220,7 @@ static enum rc add_rows(struct ctl *ctl, struct table *table)
 	enum rc rc = RC_OK;
 
 	while (more && rc == RC_OK) {
-		struct contract_row *rows = NULL;
+		struct definition_row *rows = NULL;
 		size_t len = 0;
 
 		rc = contract_store_list(ctl->db, after[0] ? after : NULL, PAGE_ROWS, &rows, &len,
@@ -232,7 +232,7 @@ static enum rc add_rows(struct ctl *ctl, struct table *table)
 		if (len > 0)
 			memcpy(after, rows[len - 1].name, sizeof after);
 		more = more && len > 0;
-		contract_list_free(rows, len);
+		definition_list_free(rows, len);
 	}
 	return rc;
 }
@@ -259,18 +259,6 @@ enum ctl_exit cmd_contract_list(struct ctl *ctl, const struct args *args)
 			  : ctl_failed(ctl, rc, "the contracts");
 	table_free(table);
 	return end;
-}
-
-static struct json_object *view_contract(const struct contract_row *row)
-{
-	struct json_object *view = build_object();
-
-	build_add(&view, "name", build_string(row->name));
-	build_add(&view, "version", build_number(row->version));
-	build_add(&view, "definition", view_raw(row->definition.bytes, row->definition.len));
-	build_add(&view, "created_at", view_time(row->created_us));
-	build_add(&view, "updated_at", view_time(row->updated_us));
-	return view;
 }
 
 static const char *stands_as(const struct route_standing *route)
@@ -311,12 +299,12 @@ static enum ctl_exit print_routes(struct ctl *ctl, const char *name)
 	return end;
 }
 
-static enum ctl_exit print_contract(struct ctl *ctl, const struct contract_row *row)
+static enum ctl_exit print_contract(struct ctl *ctl, const struct definition_row *row)
 {
 	char time[PRINT_TIME_MAX];
 
 	if (ctl->json)
-		return ctl_print_json(ctl, view_contract(row));
+		return ctl_print_json(ctl, build_definition(row));
 	ctl_line(ctl, "name      %s", row->name);
 	ctl_line(ctl, "version   %" PRIu32, row->version);
 	ctl_line(ctl, "created   %s", print_time(row->created_us, time));
@@ -336,7 +324,7 @@ static enum ctl_exit refuse_missing(struct ctl *ctl, const char *name)
 
 enum ctl_exit cmd_contract_show(struct ctl *ctl, const struct args *args)
 {
-	struct contract_row row;
+	struct definition_row row;
 	enum ctl_exit end = begin(ctl, args->operand[0]);
 
 	if (end != CTL_DONE)
@@ -347,7 +335,7 @@ enum ctl_exit cmd_contract_show(struct ctl *ctl, const struct args *args)
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the contract");
 	end = print_contract(ctl, &row);
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return end;
 }
 
@@ -445,7 +433,7 @@ static enum ctl_exit print_certificates(struct ctl *ctl, const char *contract)
 enum ctl_exit cmd_contract_certificates(struct ctl *ctl, const struct args *args)
 {
 	const char *name = args->operand[0];
-	struct contract_row row;
+	struct definition_row row;
 	enum ctl_exit end = name ? begin(ctl, name) : ctl_ready(ctl);
 
 	if (end != CTL_DONE)
@@ -457,7 +445,7 @@ enum ctl_exit cmd_contract_certificates(struct ctl *ctl, const struct args *args
 			return refuse_missing(ctl, name);
 		if (rc != RC_OK)
 			return ctl_failed(ctl, rc, "the contract");
-		contract_row_release(&row);
+		definition_row_release(&row);
 	}
 	return print_certificates(ctl, name);
 }

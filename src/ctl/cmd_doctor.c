@@ -180,7 +180,7 @@ static void scan_value(const char *value, struct hidden *hidden)
 	}
 }
 
-static bool scan_provider(const struct provider_row *row, struct hidden *hidden)
+static bool scan_provider(const struct definition_row *row, struct hidden *hidden)
 {
 	struct provider_def def;
 	struct json_doc *doc;
@@ -201,8 +201,8 @@ static bool scan_provider(const struct provider_row *row, struct hidden *hidden)
 	return sound;
 }
 
-static void judge_providers(struct findings *findings, const struct provider_row *rows, size_t len,
-			    bool more)
+static void judge_providers(struct findings *findings, const struct definition_row *rows,
+			    size_t len, bool more)
 {
 	struct hidden hidden = { .count = 0 };
 
@@ -229,7 +229,7 @@ static void judge_providers(struct findings *findings, const struct provider_row
 
 static void look_at_providers(struct ctl *ctl, struct findings *findings)
 {
-	struct provider_row *rows = NULL;
+	struct definition_row *rows = NULL;
 	size_t len = 0;
 	bool more = false;
 
@@ -240,7 +240,7 @@ static void look_at_providers(struct ctl *ctl, struct findings *findings)
 		return;
 	}
 	judge_providers(findings, rows, len, more);
-	provider_list_free(rows, len);
+	definition_list_free(rows, len);
 }
 
 static void look_at_routes(struct ctl *ctl, struct findings *findings)

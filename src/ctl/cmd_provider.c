@@ -60,21 +60,19 @@ static enum ctl_exit read_definition(struct ctl *ctl, const char *path,
  * changed. */
 static uint32_t version_before(struct ctl *ctl, const char *name)
 {
-	struct provider_row row;
+	struct definition_row row;
 
 	if (provider_store_get(ctl->db, name, &row) != RC_OK)
 		return 0;
 	uint32_t version = row.version;
-	provider_row_release(&row);
+	definition_row_release(&row);
 	return version;
 }
-
-static struct json_object *view_provider(const struct provider_row *row);
 
 static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 				      const struct provider_def *def)
 {
-	struct provider_row row;
+	struct definition_row row;
 	bool is_new = false;
 	uint32_t before = version_before(ctl, name);
 	enum rc rc = provider_store_put(ctl->db, name, def, &is_new, &row);
@@ -83,14 +81,14 @@ static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the provider");
 	if (ctl->json)
-		end = ctl_print_json(ctl, view_provider(&row));
+		end = ctl_print_json(ctl, build_definition(&row));
 	else
 		ctl_line(ctl, "%s %s, version %" PRIu32, name,
 			 is_new			 ? "created"
 			 : row.version == before ? "unchanged"
 						 : "changed",
 			 row.version);
-	provider_row_release(&row);
+	definition_row_release(&row);
 	return end;
 }
 
@@ -111,7 +109,7 @@ enum ctl_exit cmd_provider_put(struct ctl *ctl, const struct args *args)
 }
 
 /* What is stored, read back; false when it can't be, which is said. */
-static bool parse_stored(struct ctl *ctl, const struct provider_row *row,
+static bool parse_stored(struct ctl *ctl, const struct definition_row *row,
 			 struct provider_def *def_out)
 {
 	struct json_doc *doc;
@@ -130,19 +128,7 @@ static bool parse_stored(struct ctl *ctl, const struct provider_row *row,
 	return sound;
 }
 
-static struct json_object *view_provider(const struct provider_row *row)
-{
-	struct json_object *view = build_object();
-
-	build_add(&view, "name", build_string(row->name));
-	build_add(&view, "version", build_number(row->version));
-	build_add(&view, "definition", view_raw(row->definition.bytes, row->definition.len));
-	build_add(&view, "created_at", view_time(row->created_us));
-	build_add(&view, "updated_at", view_time(row->updated_us));
-	return view;
-}
-
-static void add_row(struct ctl *ctl, struct table *table, const struct provider_row *row)
+static void add_row(struct ctl *ctl, struct table *table, const struct definition_row *row)
 {
 	struct provider_def def;
 
@@ -170,7 +156,7 @@ static enum rc add_rows(struct ctl *ctl, struct table *table)
 	bool more = true;
 
 	while (more) {
-		struct provider_row *rows = NULL;
+		struct definition_row *rows = NULL;
 		size_t len = 0;
 		enum rc rc = provider_store_list(ctl->db, after[0] ? after : NULL, PAGE_ROWS, &rows,
 						 &len, &more);
@@ -182,7 +168,7 @@ static enum rc add_rows(struct ctl *ctl, struct table *table)
 		if (len > 0)
 			memcpy(after, rows[len - 1].name, sizeof after);
 		more = more && len > 0;
-		provider_list_free(rows, len);
+		definition_list_free(rows, len);
 	}
 	return RC_OK;
 }
@@ -213,12 +199,12 @@ enum ctl_exit cmd_provider_list(struct ctl *ctl, const struct args *args)
 	return end;
 }
 
-static enum ctl_exit print_provider(struct ctl *ctl, const struct provider_row *row)
+static enum ctl_exit print_provider(struct ctl *ctl, const struct definition_row *row)
 {
 	char time[PRINT_TIME_MAX];
 
 	if (ctl->json)
-		return ctl_print_json(ctl, view_provider(row));
+		return ctl_print_json(ctl, build_definition(row));
 	ctl_line(ctl, "name      %s", row->name);
 	ctl_line(ctl, "version   %" PRIu32, row->version);
 	ctl_line(ctl, "created   %s", print_time(row->created_us, time));
@@ -231,7 +217,7 @@ static enum ctl_exit print_provider(struct ctl *ctl, const struct provider_row *
 
 enum ctl_exit cmd_provider_show(struct ctl *ctl, const struct args *args)
 {
-	struct provider_row row;
+	struct definition_row row;
 	enum ctl_exit end = read_name(ctl, args->operand[0]);
 
 	if (end == CTL_DONE)
@@ -246,7 +232,7 @@ enum ctl_exit cmd_provider_show(struct ctl *ctl, const struct args *args)
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the provider");
 	end = print_provider(ctl, &row);
-	provider_row_release(&row);
+	definition_row_release(&row);
 	return end;
 }
 

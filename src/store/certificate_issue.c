@@ -88,7 +88,6 @@ struct living {
 static enum rc read_living(struct stmt *st, struct living *l)
 {
 	*l = (struct living){ 0 };
-	col_skip(st);
 	col_name(st, l->provider, sizeof l->provider);
 	l->issue.provider_version = (uint32_t)col_u64(st);
 	l->rule_version = (uint32_t)col_u64(st);

@@ -66,7 +66,7 @@ static enum certify_asked choose_routes(const struct certify_order *order, struc
 static enum rc read_current(struct db *db, const char *name, uint32_t *version_out,
 			    struct contract **contract_out)
 {
-	struct contract_row row;
+	struct definition_row row;
 	struct flaws flaws;
 	enum rc rc = contract_store_get(db, name, &row);
 
@@ -76,7 +76,7 @@ static enum rc read_current(struct db *db, const char *name, uint32_t *version_o
 	rc = contract_read(row.definition.bytes, row.definition.len, contract_out, &flaws);
 	flaws_release(&flaws);
 	*version_out = row.version;
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return rc;
 }
 
@@ -128,7 +128,6 @@ static enum rc read_runs(struct db *db, void *arg)
 		struct certify_run *run = &w->runs[w->len++];
 
 		(void)col_id(st, &run->id);
-		col_skip(st);
 		run->contract_version = (uint32_t)col_u64(st);
 		col_name(st, run->provider, sizeof run->provider);
 		run->done = (uint32_t)col_u64(st);

@@ -7,56 +7,13 @@
 #include "core/flaws.h"
 #include "store/certificate_store.h"
 #include "store/certificate_private.h"
+#include "store/definition_rows.h"
 #include "store/lock.h"
 #include "store/stmt.h"
 
-void contract_row_release(struct contract_row *row)
+enum rc contract_store_get(struct db *db, const char *name, struct definition_row *row_out)
 {
-	free(row->definition.bytes);
-	*row = (struct contract_row){ 0 };
-}
-
-static enum rc read_row(struct stmt *st, struct contract_row *row)
-{
-	*row = (struct contract_row){ 0 };
-	col_name(st, row->name, sizeof row->name);
-	row->version = (uint32_t)col_u64(st);
-	bool ok = col_blob(st, &row->definition);
-
-	row->created_us = col_time(st);
-	row->updated_us = col_time(st);
-	return ok ? RC_OK : RC_FAULT;
-}
-
-struct one {
-	const char *name;
-	struct contract_row *row;
-};
-
-static enum rc get(struct db *db, void *arg)
-{
-	const struct one *want = arg;
-	struct stmt *st = db_stmt(db, SQL_CONTRACT_GET);
-
-	contract_row_release(want->row); /* of an earlier round */
-	bind_str(st, want->name);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc;
-	rc = read_row(st, want->row);
-	stmt_done(st);
-	return rc;
-}
-
-enum rc contract_store_get(struct db *db, const char *name, struct contract_row *row_out)
-{
-	struct one want = { name, row_out };
-
-	*row_out = (struct contract_row){ 0 };
-	return db_read(db, get, &want);
+	return definition_rows_read(db, SQL_CONTRACT_GET, name, row_out);
 }
 
 enum rc contract_store_version(struct db *db, const char *name, uint32_t version,
@@ -93,7 +50,7 @@ struct put {
 	const struct text *definition;
 	bool *new_out;
 	size_t *unknown_out;
-	struct contract_row *row;
+	struct definition_row *row;
 };
 
 /* Their rows stay locked until the commit: none of them can be deleted meanwhile. */
@@ -160,7 +117,7 @@ static enum rc lock_head(struct db *db, const char *name, uint32_t *version_out,
 	return RC_OK;
 }
 
-static bool is_same(const struct contract_row *row, const struct text *definition)
+static bool is_same(const struct definition_row *row, const struct text *definition)
 {
 	return row->definition.len == definition->len &&
 	       memcmp(row->definition.bytes, definition->bytes, definition->len) == 0;
@@ -181,13 +138,12 @@ static enum rc renew(struct db *db, const struct put *put, uint32_t version)
 
 static enum rc put_again(struct db *db, const struct put *put)
 {
-	struct one want = { put->name, put->row };
 	uint32_t version;
 	bool live;
 	enum rc rc = lock_head(db, put->name, &version, &live);
 
 	if (rc == RC_OK && live)
-		rc = get(db, &want);
+		rc = definition_rows_get(db, SQL_CONTRACT_GET, put->name, put->row);
 	if (rc != RC_OK || (live && is_same(put->row, put->definition)))
 		return rc;
 	*put->new_out = !live;
@@ -199,7 +155,6 @@ static enum rc put_again(struct db *db, const struct put *put)
 static enum rc put_row(struct db *db, void *arg)
 {
 	struct put *put = arg;
-	struct one want = { put->name, put->row };
 	enum rc rc = insert(db, put);
 
 	*put->new_out = rc == RC_OK;
@@ -210,84 +165,32 @@ static enum rc put_row(struct db *db, void *arg)
 		if (rc == RC_OK)
 			rc = add_version(db, put, 1);
 	}
-	return rc == RC_OK ? get(db, &want) : rc;
+	return rc == RC_OK ? definition_rows_get(db, SQL_CONTRACT_GET, put->name, put->row) : rc;
 }
 
 enum rc contract_store_put(struct db *db, const char *name, const struct contract *contract,
-			   bool *new_out, size_t *unknown_out, struct contract_row *row_out)
+			   bool *new_out, size_t *unknown_out, struct definition_row *row_out)
 {
 	struct text definition;
 	struct put put = { name, contract, &definition, new_out, unknown_out, row_out };
 	enum rc rc = RC_FAULT;
 
-	*row_out = (struct contract_row){ 0 };
+	*row_out = (struct definition_row){ 0 };
 	text_init(&definition, (size_t)CONTRACT_MAX_BYTES * 2);
 	contract_write(contract, &definition);
 	if (text_ok(&definition))
 		rc = db_transact(db, put_row, &put);
 	text_release(&definition);
 	if (rc != RC_OK)
-		contract_row_release(row_out);
+		definition_row_release(row_out);
 	return rc;
 }
 
-struct page {
-	const char *after;
-	uint32_t limit;
-	struct contract_row *rows;
-	size_t len;
-};
-
-static enum rc list(struct db *db, void *arg)
-{
-	struct page *page = arg;
-	struct stmt *st = db_stmt(db, SQL_CONTRACT_LIST);
-
-	for (size_t i = 0; i < page->len; i++)
-		contract_row_release(&page->rows[i]);
-	page->len = 0;
-	bind_str(st, page->after ? page->after : "");
-	bind_u64(st, page->limit + 1u);
-	enum rc rc = stmt_run(st);
-
-	while (rc == RC_OK && page->len <= page->limit) {
-		rc = stmt_fetch(st);
-		if (rc == RC_OK)
-			rc = read_row(st, &page->rows[page->len]);
-		if (rc == RC_OK)
-			page->len++;
-	}
-	if (rc == RC_OK)
-		stmt_done(st);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
-}
-
 enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
-			    struct contract_row **rows_out, size_t *len_out, bool *more_out)
+			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
-	struct page page = { after, limit, calloc(limit + 1u, sizeof(struct contract_row)), 0 };
-
-	if (!page.rows)
-		return RC_FAULT;
-	enum rc rc = db_read(db, list, &page);
-
-	if (rc != RC_OK) {
-		contract_list_free(page.rows, page.len);
-		return rc;
-	}
-	*more_out = page.len > limit;
-	if (*more_out)
-		contract_row_release(&page.rows[--page.len]);
-	*rows_out = page.rows;
-	*len_out = page.len;
-	return RC_OK;
-}
-
-void contract_list_free(struct contract_row *rows, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		contract_row_release(&rows[i]);
-	free(rows);
+	return definition_rows_list(db, SQL_CONTRACT_LIST, after, limit, rows_out, len_out,
+				    more_out);
 }
 
 static enum rc delete_live(struct db *db, void *arg)

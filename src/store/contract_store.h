@@ -10,15 +10,7 @@
 #include "core/contract.h"
 #include "core/job.h"
 #include "store/db.h"
-
-struct contract_row {
-	char name[NAME_MAX_LEN + 1];
-	uint32_t version;	/* from 1; up with every change; never used twice */
-	struct blob definition; /* as contract_write() made it */
-	int64_t created_us;
-	int64_t updated_us;
-};
-void contract_row_release(struct contract_row *row);
+#include "store/definition.h"
 
 /* Putting what is there already changes nothing, the version included. Else certificates of the
  * version before die in the same transaction; those whose subject is the same under the new one are
@@ -28,17 +20,16 @@ void contract_row_release(struct contract_row *row);
  * provider isn't there; nothing is written. */
 MUST_CHECK enum rc contract_store_put(struct db *db, const char *name,
 				      const struct contract *contract, bool *new_out,
-				      size_t *unknown_out, struct contract_row *row_out);
+				      size_t *unknown_out, struct definition_row *row_out);
 
 /* The version that counts now. RC_NOT_FOUND: none, or deleted. */
 MUST_CHECK enum rc contract_store_get(struct db *db, const char *name,
-				      struct contract_row *row_out);
+				      struct definition_row *row_out);
 
 /* By name, names above `after` (NULL: from the start). */
 MUST_CHECK enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
-				       struct contract_row **rows_out, size_t *len_out,
+				       struct definition_row **rows_out, size_t *len_out,
 				       bool *more_out);
-void contract_list_free(struct contract_row *rows, size_t len);
 
 /* No new job may name it; jobs keep their version, and fail over no more. RC_NOT_FOUND. */
 MUST_CHECK enum rc contract_store_delete(struct db *db, const char *name);

@@ -6,55 +6,12 @@
 #include "base/text.h"
 #include "core/contract.h"
 #include "store/certificate_private.h"
-#include "store/definition.h"
+#include "store/definition_rows.h"
 #include "store/stmt.h"
 
-void provider_row_release(struct provider_row *row)
+enum rc provider_store_get(struct db *db, const char *name, struct definition_row *row_out)
 {
-	free(row->definition.bytes);
-	*row = (struct provider_row){ 0 };
-}
-
-static enum rc read_row(struct stmt *st, struct provider_row *row)
-{
-	*row = (struct provider_row){ 0 };
-	col_name(st, row->name, sizeof row->name);
-	row->version = (uint32_t)col_u64(st);
-	bool ok = col_blob(st, &row->definition);
-
-	row->created_us = col_time(st);
-	row->updated_us = col_time(st);
-	return ok ? RC_OK : RC_FAULT;
-}
-
-struct one {
-	const char *name;
-	struct provider_row *row;
-};
-
-static enum rc get(struct db *db, void *arg)
-{
-	const struct one *want = arg;
-	struct stmt *st = db_stmt(db, SQL_PROVIDER_GET);
-
-	bind_str(st, want->name);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc;
-	rc = read_row(st, want->row);
-	stmt_done(st);
-	return rc;
-}
-
-enum rc provider_store_get(struct db *db, const char *name, struct provider_row *row_out)
-{
-	struct one want = { name, row_out };
-
-	*row_out = (struct provider_row){ 0 };
-	return db_read(db, get, &want);
+	return definition_rows_read(db, SQL_PROVIDER_GET, name, row_out);
 }
 
 struct put {
@@ -62,7 +19,7 @@ struct put {
 	const struct provider_def *def;
 	const struct text *definition;
 	bool *new_out;
-	struct provider_row *row;
+	struct definition_row *row;
 	bool changed; /* by this round */
 };
 
@@ -101,7 +58,7 @@ static enum rc proves_other(const struct blob *before, const struct provider_def
 }
 
 /* For what comes back about attempts whose requests were built from it. */
-static enum rc keep(struct db *db, const struct provider_row *row)
+static enum rc keep(struct db *db, const struct definition_row *row)
 {
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_KEEP);
 
@@ -115,10 +72,9 @@ static enum rc keep(struct db *db, const struct provider_row *row)
  * locked the row. */
 static enum rc change(struct db *db, struct put *put)
 {
-	struct provider_row before;
-	struct one want = { put->name, &before };
+	struct definition_row before = { 0 };
 	bool other = true;
-	enum rc rc = get(db, &want);
+	enum rc rc = definition_rows_get(db, SQL_PROVIDER_GET, put->name, &before);
 
 	if (rc != RC_OK)
 		return rc;
@@ -131,7 +87,7 @@ static enum rc change(struct db *db, struct put *put)
 			rc = certificates_follow_provider(db, put->name, before.version,
 							  before.version + 1, other);
 	}
-	provider_row_release(&before);
+	definition_row_release(&before);
 	return rc;
 }
 
@@ -139,7 +95,6 @@ static enum rc change(struct db *db, struct put *put)
 static enum rc put_row(struct db *db, void *arg)
 {
 	struct put *put = arg;
-	struct one want = { put->name, put->row };
 	struct stmt *st = db_stmt(db, SQL_PROVIDER_INSERT);
 
 	bind_str(st, put->name);
@@ -154,9 +109,8 @@ static enum rc put_row(struct db *db, void *arg)
 	else if (rc == RC_OK) /* versions begin anew: what proved an earlier row of the name, which
 				 an old program deleted, proves nothing of this one */
 		rc = certificates_die_by_provider(db, put->name);
-	provider_row_release(put->row); /* of an earlier round */
 	if (rc == RC_OK)
-		rc = get(db, &want);
+		rc = definition_rows_get(db, SQL_PROVIDER_GET, put->name, put->row);
 	return rc == RC_OK ? keep(db, put->row) : rc;
 }
 
@@ -193,13 +147,13 @@ static enum rc rearm_all(struct db *db, const char *name)
 }
 
 enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
-			   bool *new_out, struct provider_row *row_out)
+			   bool *new_out, struct definition_row *row_out)
 {
 	struct text definition;
 	struct put put = { name, def, &definition, new_out, row_out, false };
 	enum rc rc = RC_FAULT;
 
-	*row_out = (struct provider_row){ 0 };
+	*row_out = (struct definition_row){ 0 };
 	text_init(&definition, PROVIDER_MAX_BYTES * 2);
 	provider_def_write(def, &definition);
 	if (text_ok(&definition))
@@ -208,67 +162,15 @@ enum rc provider_store_put(struct db *db, const char *name, const struct provide
 		rc = rearm_all(db, name);
 	text_release(&definition);
 	if (rc != RC_OK)
-		provider_row_release(row_out);
+		definition_row_release(row_out);
 	return rc;
 }
 
-struct page {
-	const char *after;
-	uint32_t limit;
-	struct provider_row *rows;
-	size_t len;
-};
-
-static enum rc list(struct db *db, void *arg)
-{
-	struct page *page = arg;
-	struct stmt *st = db_stmt(db, SQL_PROVIDER_LIST);
-
-	for (size_t i = 0; i < page->len; i++)
-		provider_row_release(&page->rows[i]);
-	page->len = 0;
-	bind_str(st, page->after ? page->after : "");
-	bind_u64(st, page->limit + 1u);
-	enum rc rc = stmt_run(st);
-
-	while (rc == RC_OK && page->len <= page->limit) {
-		rc = stmt_fetch(st);
-		if (rc == RC_OK)
-			rc = read_row(st, &page->rows[page->len]);
-		if (rc == RC_OK)
-			page->len++;
-	}
-	if (rc == RC_OK)
-		stmt_done(st);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
-}
-
 enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
-			    struct provider_row **rows_out, size_t *len_out, bool *more_out)
+			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
-	struct page page = { after, limit, calloc(limit + 1u, sizeof(struct provider_row)), 0 };
-
-	if (!page.rows)
-		return RC_FAULT;
-	enum rc rc = db_read(db, list, &page);
-
-	if (rc != RC_OK) {
-		provider_list_free(page.rows, page.len);
-		return rc;
-	}
-	*more_out = page.len > limit;
-	if (*more_out)
-		provider_row_release(&page.rows[--page.len]);
-	*rows_out = page.rows;
-	*len_out = page.len;
-	return RC_OK;
-}
-
-void provider_list_free(struct provider_row *rows, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		provider_row_release(&rows[i]);
-	free(rows);
+	return definition_rows_list(db, SQL_PROVIDER_LIST, after, limit, rows_out, len_out,
+				    more_out);
 }
 
 static enum rc in_use(struct db *db, const char *name, bool *used_out)

@@ -42,7 +42,6 @@ static enum rc read_leg(struct stmt *st, struct itinerary *it)
 	char text[32];
 	bool ok = true;
 
-	col_skip(st);
 	col_name(st, leg->provider, sizeof leg->provider);
 	leg->there = col_u64(st) != 0;
 	leg->enabled = col_u64(st) != 0;
@@ -149,6 +148,12 @@ static void pass_over(struct text *list, const struct locked_job *job, const str
 		  list->len ? ", " : "", job->attempt_count, leg->provider, standing_name(why));
 }
 
+static void take(const struct leg *leg, bool fresh, struct route_choice *choice)
+{
+	*choice = (struct route_choice){ .fresh = fresh };
+	memcpy(choice->provider, leg->provider, sizeof choice->provider);
+}
+
 /* The routes after `from`, then those before it, each once. Where the open ones have no room, the
  * first of them is waited for. */
 static void go_on(const struct itinerary *it, const struct locked_job *job, size_t from,
@@ -169,19 +174,10 @@ static void go_on(const struct itinerary *it, const struct locked_job *job, size
 			pass_over(passed, job, leg, why);
 			continue;
 		}
-		*choice = (struct route_choice){ .fresh = place > from };
-		memcpy(choice->provider, leg->provider, sizeof choice->provider);
+		take(leg, place > from, choice);
 	}
-	if (choice->stop && full) {
-		*choice = (struct route_choice){ .fresh = place_of(it, full->provider) > from };
-		memcpy(choice->provider, full->provider, sizeof choice->provider);
-	}
-}
-
-static void stay(const struct leg *leg, struct route_choice *choice)
-{
-	*choice = (struct route_choice){ .fresh = false };
-	memcpy(choice->provider, leg->provider, sizeof choice->provider);
+	if (choice->stop && full)
+		take(full, place_of(it, full->provider) > from, choice);
 }
 
 static enum rc keep_passed_over(struct db *db, const struct id *job_id, const struct text *passed)
@@ -215,12 +211,12 @@ enum rc routes_choose(struct db *db, const struct locked_job *job, const char *f
 	switch (it.on[policy_on_reason(reason)]) {
 	case POLICY_RETRY:
 		if (place < it.len)
-			stay(&it.legs[place], choice_out);
+			take(&it.legs[place], false, choice_out);
 		break;
 	case POLICY_NEXT_ROUTE:
 		go_on(&it, job, place < it.len ? place : it.len - 1, &passed, choice_out);
 		if (choice_out->stop && retryable && place < it.len)
-			stay(&it.legs[place], choice_out);
+			take(&it.legs[place], false, choice_out);
 		break;
 	case POLICY_STOP:
 	case POLICY__MAX: break;

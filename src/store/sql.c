@@ -80,10 +80,10 @@
 #define BUILT_FROM "IF(p.version = a.provider_version, p.definition, " KEPT_ROW ")"
 
 /* Requests on their way to a provider, the same request sent again included. */
-#define IN_FLIGHT                                                                                  \
+#define IN_FLIGHT(provider)                                                                        \
 	"(SELECT COUNT(*) FROM attempts s FORCE INDEX (state_provider) WHERE s.state = "           \
-	"'starting' AND s.provider = providers.name) + (SELECT COUNT(*) FROM attempts u FORCE "    \
-	"INDEX (state_provider) WHERE u.state = 'unknown' AND u.provider = providers.name AND "    \
+	"'starting' AND s.provider = " provider ") + (SELECT COUNT(*) FROM attempts u FORCE "      \
+	"INDEX (state_provider) WHERE u.state = 'unknown' AND u.provider = " provider " AND "      \
 	"u.claimed_by IS NOT NULL AND u.next_ask_at > NOW(6))"
 
 /* A count, because NOT EXISTS lets the optimizer go through all the attempts there are, for each
@@ -486,10 +486,12 @@ static const struct {
 	ROW(SQL_PROVIDER_LOCK,
 	    "SELECT enabled, definition FROM providers WHERE name = ? LOCK IN SHARE MODE"),
 	ROW(SQL_PROVIDER_CLAIM,
-	    "SELECT name, version, definition, max_in_flight, " IN_FLIGHT " FROM providers WHERE "
-	    "name = ? AND enabled = 1 FOR UPDATE SKIP LOCKED"),
-	ROW(SQL_PROVIDER_ROOM, "SELECT max_in_flight, " IN_FLIGHT
-			       " FROM providers WHERE name = ? FOR UPDATE SKIP LOCKED"),
+	    "SELECT name, version, definition, max_in_flight, " IN_FLIGHT(
+		    "providers.name") " FROM providers WHERE "
+				      "name = ? AND enabled = 1 FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_PROVIDER_ROOM,
+	    "SELECT max_in_flight, " IN_FLIGHT(
+		    "providers.name") " FROM providers WHERE name = ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_PROVIDER_LIST,
 	    "SELECT name, version, definition, created_at, updated_at FROM providers "
 	    "WHERE name > ? ORDER BY name LIMIT ?"),
@@ -536,17 +538,25 @@ static const struct {
 	/* Of one route: its place, the provider's row, the verdict on it, and whether this job has
 	   spent it: an attempt there ended for certain and must not be repeated. */
 	ROW(SQL_ROUTES,
-	    "SELECT r.place, r.provider, p.name IS NOT NULL, p.enabled, p.max_in_flight <= (SELECT "
-	    "COUNT(*) FROM attempts b WHERE b.state = 'starting' AND b.provider = r.provider), "
-	    "EXISTS (SELECT 1 FROM attempts s WHERE s.job_id = ? AND s.provider = r.provider AND "
-	    "s.state = 'failed' AND s.reason NOT IN ('never_sent','retry_later')), c.id IS NOT "
-	    "NULL AND k.name IS NOT NULL, " CERTIFICATE_WHY ", v.on_never_sent, v.on_refused, "
-	    "v.on_retry_later, v.on_contract_violation FROM contract_routes r JOIN "
-	    "contract_versions v ON v.name = r.name AND v.version = r.version LEFT JOIN providers "
-	    "p ON p.name = r.provider LEFT JOIN contracts k ON k.name = r.name AND k.version = "
-	    "r.version AND k.live = 1 LEFT JOIN certificates c ON c.contract = r.name AND "
-	    "c.contract_version = r.version AND c.provider = r.provider AND c.newest = 1 WHERE "
-	    "r.name = ? AND r.version = ? ORDER BY r.place"),
+	    "SELECT r.provider, p.name IS NOT NULL, p.enabled, p.max_in_flight <= " IN_FLIGHT(
+		    "r.provider") ", "
+				  "EXISTS (SELECT 1 FROM attempts s WHERE s.job_id = ? AND "
+				  "s.provider = r.provider AND "
+				  "s.state = 'failed' AND s.reason NOT IN "
+				  "('never_sent','retry_later')), c.id IS NOT "
+				  "NULL AND k.name IS NOT NULL, " CERTIFICATE_WHY
+				  ", v.on_never_sent, v.on_refused, "
+				  "v.on_retry_later, v.on_contract_violation FROM contract_routes "
+				  "r JOIN "
+				  "contract_versions v ON v.name = r.name AND v.version = "
+				  "r.version LEFT JOIN providers "
+				  "p ON p.name = r.provider LEFT JOIN contracts k ON k.name = "
+				  "r.name AND k.version = "
+				  "r.version AND k.live = 1 LEFT JOIN certificates c ON c.contract "
+				  "= r.name AND "
+				  "c.contract_version = r.version AND c.provider = r.provider AND "
+				  "c.newest = 1 WHERE "
+				  "r.name = ? AND r.version = ? ORDER BY r.place"),
 	ROW(SQL_JOB_PASSED_OVER,
 	    "UPDATE jobs " BY_ID "SET passed_over = IF(COALESCE(LENGTH(passed_over), 0) > 16000, "
 	    "passed_over, CONCAT_WS(', ', passed_over, ?)) WHERE id = ?"),
@@ -578,7 +588,7 @@ static const struct {
 	    "UPDATE certificates SET died_at = NOW(6) WHERE provider = ? AND newest = 1 AND "
 	    "died_at IS NULL"),
 	ROW(SQL_CERTIFICATES_OF_CONTRACT,
-	    "SELECT c.id, c.provider, c.provider_version, c.rule_version, c.subject, c.passed, "
+	    "SELECT c.provider, c.provider_version, c.rule_version, c.subject, c.passed, "
 	    "c.rounds, c.report, c.issued_at, c.expires_at, p.definition FROM certificates c "
 	    "STRAIGHT_JOIN providers p " BY_ID
 	    "ON p.name = c.provider AND p.version = c.provider_version WHERE "
@@ -636,7 +646,7 @@ static const struct {
 	ROW(SQL_CERTIFY_END, "DELETE FROM certify_runs WHERE id = ? AND claimed_by = ?"),
 	ROW(SQL_CERTIFY_DROP, "DELETE FROM certify_runs WHERE id = ?"),
 	ROW(SQL_CERTIFY_RUNS,
-	    "SELECT id, contract, contract_version, provider, done, total, claimed_by IS NOT NULL "
+	    "SELECT id, contract_version, provider, done, total, claimed_by IS NOT NULL "
 	    "AND EXISTS (SELECT 1 FROM pollers p WHERE p.id = claimed_by AND p.lease_until > "
 	    "NOW(6)) FROM certify_runs WHERE contract = ? ORDER BY id"),
 

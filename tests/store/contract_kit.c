@@ -6,7 +6,7 @@
 #include "store/provider_store.h"
 
 enum rc contract_put(struct db *db, const char *name, const char *json, bool *new_out,
-		     size_t *unknown_out, struct contract_row *row_out)
+		     size_t *unknown_out, struct definition_row *row_out)
 {
 	struct contract *contract;
 	struct flaws flaws;
@@ -45,7 +45,7 @@ const char *contract_over(const char *providers, const char *more)
 
 uint32_t contract_new(const char *name, const char *providers, const char *more)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 
@@ -54,13 +54,13 @@ uint32_t contract_new(const char *name, const char *providers, const char *more)
 			 RC_OK);
 	uint32_t version = row.version;
 
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return version;
 }
 
 enum rc provider_put(struct db *db, const char *name, const char *json)
 {
-	struct provider_row row;
+	struct definition_row row;
 	struct provider_def def;
 	struct json_doc *doc;
 	struct json_error error;
@@ -74,7 +74,7 @@ enum rc provider_put(struct db *db, const char *name, const char *json)
 
 	if (rc == RC_OK) {
 		rc = provider_store_put(db, name, &def, &is_new, &row);
-		provider_row_release(&row);
+		definition_row_release(&row);
 		provider_def_release(&def);
 	}
 	flaws_release(&flaws);

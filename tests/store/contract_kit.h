@@ -10,7 +10,7 @@
 
 /* Reads the definition and puts it. */
 enum rc contract_put(struct db *db, const char *name, const char *json, bool *new_out,
-		     size_t *unknown_out, struct contract_row *row_out);
+		     size_t *unknown_out, struct definition_row *row_out);
 
 /* The same for a contract over these providers (with blanks between), without side effects, with
  * one fixture, and with `more` members ("" or ", ..."). Returns its version. */

@@ -37,13 +37,13 @@ static void change_it(struct db *db, size_t index, void *arg)
 
 static enum rc put_routes(struct db *db, const char *providers)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 	enum rc rc = contract_put(db, "sum", contract_over(providers, ", \"result_schema\": {}"),
 				  &is_new, &unknown, &row);
 
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return rc;
 }
 

@@ -106,12 +106,12 @@ static void by_contract(const char *more)
 
 static void by_routes(const char *json)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 
 	assert_int_equal(contract_put(here.db, "sum", json, &is_new, &unknown, &row), RC_OK);
-	contract_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void by_deletion(const char *name)

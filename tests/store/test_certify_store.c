@@ -79,7 +79,7 @@ static void a_certification_asked_for_twice_is_one_run(void **state)
 
 static void what_cannot_be_certified_is_refused_and_leaves_no_run(void **state)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t len, unknown;
 
@@ -90,14 +90,14 @@ static void what_cannot_be_certified_is_refused_and_leaves_no_run(void **state)
 				      "\"press\"}]}",
 				      &is_new, &unknown, &row),
 			 RC_OK);
-	contract_row_release(&row);
+	definition_row_release(&row);
 	assert_int_equal(contract_put(here.db, "pay",
 				      "{\"routes\":[{\"provider\":\"press\"}],\"fixtures\":[{"
 				      "\"name\":\"a\",\"input\":{},\"checks\":[{\"pointer\":\"\","
 				      "\"equals\":1}]}]}",
 				      &is_new, &unknown, &row),
 			 RC_OK);
-	contract_row_release(&row);
+	definition_row_release(&row);
 	contract_new("gone", "press", "");
 	assert_int_equal(contract_store_delete(here.db, "gone"), RC_OK);
 	assert_int_equal(ask_for(here.db, "none", NULL, &len), CERTIFY_NO_SUCH_CONTRACT);
@@ -271,7 +271,7 @@ static void an_edit_whose_commit_was_not_heard_carries_over_once(void **state)
 	(void)state;
 	for (size_t i = 0; i < ROWS(ways); i++) {
 		struct db *db = db_new(lossy_open());
-		struct contract_row row;
+		struct definition_row row;
 		bool is_new;
 		size_t unknown;
 
@@ -284,7 +284,7 @@ static void an_edit_whose_commit_was_not_heard_carries_over_once(void **state)
 		assert_int_equal(contract_put(here.db, "sum", json, &is_new, &unknown, &row),
 				 RC_OK);
 		assert_int_equal(row.version, 2);
-		contract_row_release(&row);
+		definition_row_release(&row);
 		assert_int_equal(raw_number("SELECT COUNT(*) FROM certificates WHERE newest = 1 "
 					    "AND died_at IS NULL AND contract_version = 2"),
 				 1);

@@ -10,12 +10,12 @@
 
 static enum rc put(const char *name, const char *json, bool *new_out, uint32_t *version_out)
 {
-	struct contract_row row;
+	struct definition_row row;
 	size_t unknown;
 	enum rc rc = contract_put(here.db, name, json, new_out, &unknown, &row);
 
 	*version_out = row.version;
-	contract_row_release(&row);
+	definition_row_release(&row);
 	return rc;
 }
 
@@ -158,7 +158,7 @@ static void putting_what_is_there_changes_nothing(void **state)
 static void a_version_is_never_given_twice(void **state)
 {
 	const char *json = contract_over("press", "");
-	struct contract_row row;
+	struct definition_row row;
 	uint32_t version;
 	bool is_new;
 
@@ -169,7 +169,7 @@ static void a_version_is_never_given_twice(void **state)
 		assert_int_equal(version, round);
 		assert_int_equal(contract_store_get(here.db, "sum", &row), RC_OK);
 		assert_int_equal(row.version, round);
-		contract_row_release(&row);
+		definition_row_release(&row);
 		assert_int_equal(contract_store_delete(here.db, "sum"), RC_OK);
 		assert_int_equal(contract_store_get(here.db, "sum", &row), RC_NOT_FOUND);
 	}
@@ -197,7 +197,7 @@ static void an_unknown_provider_names_its_route_and_nothing_is_written(void **st
 		{ "sum", "press second none", 2 },
 		{ "gone", "none press", 0 },
 	};
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 
@@ -246,7 +246,7 @@ static void a_job_keeps_the_version_it_was_created_with(void **state)
 
 static void lists_are_paged_by_name_and_leave_out_what_was_deleted(void **state)
 {
-	struct contract_row *rows;
+	struct definition_row *rows;
 	size_t len;
 	bool more;
 
@@ -257,10 +257,10 @@ static void lists_are_paged_by_name_and_leave_out_what_was_deleted(void **state)
 	assert_int_equal(contract_store_list(here.db, NULL, 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 2 && more && strcmp(rows[0].name, "a") == 0 &&
 		    strcmp(rows[1].name, "c") == 0);
-	contract_list_free(rows, len);
+	definition_list_free(rows, len);
 	assert_int_equal(contract_store_list(here.db, "c", 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 1 && !more && strcmp(rows[0].name, "d") == 0);
-	contract_list_free(rows, len);
+	definition_list_free(rows, len);
 }
 
 static void a_provider_is_kept_while_a_contract_that_counts_names_it(void **state)
@@ -285,7 +285,7 @@ static void put_beside_others(struct db *db, size_t index, void *arg)
 {
 	struct puts *puts = arg;
 	char json[128];
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new = false;
 	size_t unknown;
 	int tries = 0;
@@ -296,7 +296,7 @@ static void put_beside_others(struct db *db, size_t index, void *arg)
 		puts->rcs[index] = contract_put(db, "same", json, &is_new, &unknown, &row);
 	while (puts->rcs[index] == RC_RETRY && ++tries < 20);
 	puts->made[index] = is_new;
-	contract_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void several_puts_at_once_are_one_contract_and_as_many_versions(void **state)
@@ -320,14 +320,14 @@ static void several_puts_at_once_are_one_contract_and_as_many_versions(void **st
 
 static void put_sum(struct db *db, size_t index, void *arg)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 
 	(void)index;
 	*(enum rc *)arg =
 		contract_put(db, "sum", contract_over("press", ""), &is_new, &unknown, &row);
-	contract_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void delete_press(struct db *db, size_t index, void *arg)
@@ -368,7 +368,7 @@ static void a_put_whose_commit_was_not_heard_is_safe_to_say_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < ROWS(ways); i++) {
 		struct db *db = db_new(lossy_open());
-		struct contract_row row;
+		struct definition_row row;
 		bool is_new;
 		size_t unknown;
 

@@ -6,7 +6,8 @@
 #include "store/attempt_store.h"
 #include "store/provider_store.h"
 
-static enum rc put(const char *name, const char *json, bool *new_out, struct provider_row *row_out)
+static enum rc put(const char *name, const char *json, bool *new_out,
+		   struct definition_row *row_out)
 {
 	struct provider_def def;
 	struct json_doc *doc;
@@ -38,7 +39,7 @@ static void the_version_goes_up_with_every_change_and_only_then(void **state)
 		{ "{\"url\":\"http://a/\",\"max_in_flight\":7,\"enabled\":false}", false, 2 },
 		{ "{\"url\":\"http://b/\"}", false, 3 },
 	};
-	struct provider_row row, got;
+	struct definition_row row, got;
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(rows); i++) {
@@ -49,8 +50,8 @@ static void the_version_goes_up_with_every_change_and_only_then(void **state)
 			fail_msg("row %zu: version %u", i, row.version);
 		assert_int_equal(provider_store_get(here.db, "new", &got), RC_OK);
 		assert_string_equal(got.definition.bytes, row.definition.bytes);
-		provider_row_release(&got);
-		provider_row_release(&row);
+		definition_row_release(&got);
+		definition_row_release(&row);
 		if (i == 3)
 			assert_int_equal(raw_number("SELECT max_in_flight = 7 AND enabled = 0 FROM "
 						    "providers WHERE name = 'new'"),
@@ -76,13 +77,13 @@ static const char *built_from(const struct id *attempt)
 
 static void put_url(const char *url)
 {
-	struct provider_row row;
+	struct definition_row row;
 	char json[64];
 	bool is_new;
 
 	snprintf(json, sizeof json, "{\"url\":\"%s\"}", url);
 	assert_int_equal(put("new", json, &is_new, &row), RC_OK);
-	provider_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void an_attempt_keeps_the_row_that_it_was_built_from(void **state)
@@ -193,7 +194,7 @@ static void put_beside_others(struct db *db, size_t index, void *arg)
 				    .max_result_bytes = 1,
 				    .retry_base_ms = 1,
 				    .retry_max_ms = 1 };
-	struct provider_row row;
+	struct definition_row row;
 	bool is_new = false;
 	int tries = 0;
 
@@ -202,7 +203,7 @@ static void put_beside_others(struct db *db, size_t index, void *arg)
 		puts->rcs[index] = provider_store_put(db, "same", &def, &is_new, &row);
 	while (puts->rcs[index] == RC_RETRY && ++tries < 20);
 	puts->made[index] = is_new;
-	provider_row_release(&row);
+	definition_row_release(&row);
 }
 
 static void several_puts_at_once_are_one_row_and_as_many_versions(void **state)
@@ -225,7 +226,7 @@ static void several_puts_at_once_are_one_row_and_as_many_versions(void **state)
 
 static void lists_are_paged_by_name(void **state)
 {
-	struct provider_row *rows;
+	struct definition_row *rows;
 	size_t len;
 	bool more;
 
@@ -235,13 +236,13 @@ static void lists_are_paged_by_name(void **state)
 	assert_int_equal(provider_store_list(here.db, NULL, 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 2 && more && strcmp(rows[0].name, "a") == 0 &&
 		    strcmp(rows[1].name, "b") == 0);
-	provider_list_free(rows, len);
+	definition_list_free(rows, len);
 	assert_int_equal(provider_store_list(here.db, "b", 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 1 && !more && strcmp(rows[0].name, "press") == 0);
-	provider_list_free(rows, len);
+	definition_list_free(rows, len);
 	assert_int_equal(provider_store_list(here.db, "press", 2, &rows, &len, &more), RC_OK);
 	assert_true(len == 0 && !more);
-	provider_list_free(rows, len);
+	definition_list_free(rows, len);
 }
 
 static void what_is_in_use_is_not_deleted(void **state)

@@ -97,7 +97,7 @@ static void every_reason_goes_by_its_policy(void **state)
 
 static void a_violation_with_side_effects_stops(void **state)
 {
-	struct contract_row row;
+	struct definition_row row;
 	bool is_new;
 	size_t unknown;
 
@@ -109,7 +109,7 @@ static void a_violation_with_side_effects_stops(void **state)
 				      "\"checks\":[{\"pointer\":\"\",\"equals\":1}]}]}",
 				      &is_new, &unknown, &row),
 			 RC_OK);
-	contract_row_release(&row);
+	definition_row_release(&row);
 	certify("pay", "second", true);
 	struct id first = contract_job("pay");
 

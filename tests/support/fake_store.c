@@ -409,9 +409,9 @@ enum rc race_store_list(struct db *db, const struct id *before, uint32_t limit,
 	return RC_OK;
 }
 
-static void fake_provider(struct provider_row *row, const char *name)
+static void fake_provider(struct definition_row *row, const char *name)
 {
-	*row = (struct provider_row){
+	*row = (struct definition_row){
 		.version = 4,
 		.definition = blob_of(DEFINITION),
 		.created_us = 1780000000000000,
@@ -420,14 +420,14 @@ static void fake_provider(struct provider_row *row, const char *name)
 	keep_string(row->name, sizeof row->name, name);
 }
 
-void provider_row_release(struct provider_row *row)
+void definition_row_release(struct definition_row *row)
 {
 	free(row->definition.bytes);
-	*row = (struct provider_row){ .version = 0 };
+	*row = (struct definition_row){ .version = 0 };
 }
 
 enum rc provider_store_put(struct db *db, const char *name, const struct provider_def *def,
-			   bool *new_out, struct provider_row *row_out)
+			   bool *new_out, struct definition_row *row_out)
 {
 	(void)db;
 	fake.write_calls++;
@@ -439,7 +439,7 @@ enum rc provider_store_put(struct db *db, const char *name, const struct provide
 	return fake.get;
 }
 
-enum rc provider_store_get(struct db *db, const char *name, struct provider_row *row_out)
+enum rc provider_store_get(struct db *db, const char *name, struct definition_row *row_out)
 {
 	(void)db;
 	fake.read_calls++;
@@ -449,7 +449,7 @@ enum rc provider_store_get(struct db *db, const char *name, struct provider_row 
 }
 
 enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
-			    struct provider_row **rows_out, size_t *len_out, bool *more_out)
+			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(NULL, limit);
@@ -463,10 +463,10 @@ enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
 	return RC_OK;
 }
 
-void provider_list_free(struct provider_row *rows, size_t len)
+void definition_list_free(struct definition_row *rows, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		provider_row_release(&rows[i]);
+		definition_row_release(&rows[i]);
 	free(rows);
 }
 
@@ -478,9 +478,9 @@ enum rc provider_store_delete(struct db *db, const char *name)
 	return fake.get;
 }
 
-static void fake_contract(struct contract_row *row, const char *name)
+static void fake_contract(struct definition_row *row, const char *name)
 {
-	*row = (struct contract_row){
+	*row = (struct definition_row){
 		.version = 4,
 		.definition = blob_of(CONTRACT),
 		.created_us = 1780000000000000,
@@ -489,14 +489,8 @@ static void fake_contract(struct contract_row *row, const char *name)
 	keep_string(row->name, sizeof row->name, name);
 }
 
-void contract_row_release(struct contract_row *row)
-{
-	free(row->definition.bytes);
-	*row = (struct contract_row){ .version = 0 };
-}
-
 enum rc contract_store_put(struct db *db, const char *name, const struct contract *contract,
-			   bool *new_out, size_t *unknown_out, struct contract_row *row_out)
+			   bool *new_out, size_t *unknown_out, struct definition_row *row_out)
 {
 	(void)db;
 	fake.write_calls++;
@@ -509,7 +503,7 @@ enum rc contract_store_put(struct db *db, const char *name, const struct contrac
 	return fake.get;
 }
 
-enum rc contract_store_get(struct db *db, const char *name, struct contract_row *row_out)
+enum rc contract_store_get(struct db *db, const char *name, struct definition_row *row_out)
 {
 	(void)db;
 	fake.read_calls++;
@@ -519,7 +513,7 @@ enum rc contract_store_get(struct db *db, const char *name, struct contract_row 
 }
 
 enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
-			    struct contract_row **rows_out, size_t *len_out, bool *more_out)
+			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
 	(void)db;
 	keep_page(NULL, limit);
@@ -531,13 +525,6 @@ enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
 	*len_out = 1;
 	*more_out = fake.more;
 	return RC_OK;
-}
-
-void contract_list_free(struct contract_row *rows, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		contract_row_release(&rows[i]);
-	free(rows);
 }
 
 enum rc contract_store_delete(struct db *db, const char *name)
