@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks onejob.pml exhaustively with spin, then each mutation of it, which must be found. TAP, one line a claim; the number of
-# states is in the diagnostics. It needs spin and gcc, one core for less than a minute, and at most 1.5 GB.
+# states is in the diagnostics. It needs spin and gcc, one core for about a minute, and at most 1.5 GB.
 set -u
 
 model=$(cd "$(dirname "$0")" && pwd -P)/onejob.pml
@@ -12,6 +12,8 @@ n=0 failed=0
 for tool in spin gcc; do
 	command -v "$tool" >/dev/null || { echo "Bail out! $tool isn't installed (Debian's package $tool)"; exit 1; }
 done
+quick=gcc	# for what runs only for a moment
+! command -v clang >/dev/null || quick=clang
 cd "$work" || exit 1
 cp "$model" onejob.pml || exit 1
 
@@ -27,13 +29,13 @@ result() {
 	[ -z "$3" ] || printf '%s\n' "$3" | sed 's/^/# /'
 }
 
-# explore GCC-LEVEL HASH-BITS MACRO...: writes what the verifier says to ./said. No trail is left from an earlier one.
+# explore COMPILER LEVEL HASH-BITS MACRO...: writes what the verifier says to ./said. No trail is left from an earlier one.
 explore() {
-	local level=$1 bits=$2
+	local compiler=$1 level=$2 bits=$3
 
-	shift 2
+	shift 3
 	rm -f said onejob.pml.trail pan
-	spin -a "$@" onejob.pml >said 2>&1 && gcc "$level" -w -DSAFETY -DMEMLIM=1500 -o pan pan.c >>said 2>&1 &&
+	spin -a "$@" onejob.pml >said 2>&1 && "$compiler" "$level" -w -DSAFETY -DMEMLIM=1500 -o pan pan.c >>said 2>&1 &&
 		./pan -m10000 "-w$bits" >>said 2>&1
 }
 
@@ -64,7 +66,7 @@ holds() {
 	local sentence=$1
 
 	shift
-	if explore -O2 24 "$@" && clean; then
+	if explore gcc -O1 24 "$@" && clean; then
 		result 0 "$sentence" "$(states) states"
 	else
 		result 1 "$sentence" "$(story "$@")"
@@ -85,14 +87,17 @@ found() {
 	local rule
 
 	# shellcheck disable=SC2086 # one or more macros
-	explore -O0 20 $2 -DTRIES=2 || true
+	explore "$quick" -O0 20 $2 -DTRIES=2 || true
 	rule=$(broken_rule)
 	[ "$rule" = "$1" ]
 	result $? "it is found when $3" "$2 breaks ${rule:-nothing, not $1}; $(states) states"
 }
 
-holds 'no order of steps breaks a rule: two attempts, any number of faults and of words' -DTRIES=2
-holds 'no order of steps breaks a rule: three attempts, one fault, two words of an operator' -DTRIES=3 -DFAULTS=1 -DOPS=2
+holds 'no order of steps breaks a rule: two attempts, one sent again, any number of faults and of words' -DTRIES=2
+holds 'no order of steps breaks a rule: three attempts, none sent again, one fault, two words of an operator' \
+	-DTRIES=3 -DRESENDS=0 -DFAULTS=1 -DOPS=2
+holds 'no order of steps breaks a rule: three attempts, sent again twice, one fault, one word of an operator' \
+	-DTRIES=3 -DRESENDS=2 -DFAULTS=1 -DOPS=1
 reached
 
 while IFS='|' read -r rule macros sentence; do
@@ -117,12 +122,20 @@ no_send_after_its_turn|-DM_SEND_LATE|a poller sends without a look at its lease
 sent_only_when_committed|-DM_SEND_BEFORE_COMMIT|a request goes out before its attempt is committed
 sent_only_when_committed|-DM_SEND_UNCERTAIN|a request goes out though the claim's commit got no answer
 sent_only_once|-DM_SEND_AGAIN|a request is sent again after it was lost track of
+sent_again_only_while_it_holds|-DM_RESEND_UNHELD|a request is sent again without a look at whether its attempt holds the job
+no_failure_while_sent_again|-DM_FREED_WHILE_SENT_AGAIN|a word frees the job while the request is being sent again
+no_failure_while_sent_again|-DM_NO_RESEND_LEASE|a request is sent again under no lease
+no_failure_while_sent_again|-DM_ANY_SENDINGS_FAILURE -DFAULTS=1 -DOPS=0|the first sender's failure counts while the request is being sent again
+no_send_after_its_turn|-DM_NO_HOLD -DRESENDS=2|a request is sent again though another poller is about to
 one_row_per_key|-DM_LOOK_THEN_INSERT|a create looks first and then inserts
 failed_only_when_certain|-DM_GATEWAY_FAILS|a gateway's answer is taken for the provider's refusal
 a_settled_job_stays|-DM_REQUEST_REVIVES|a request for an attempt revives a cancelled job
 no_job_forgotten|-DM_NO_EXPIRY|no queued job ever expires
 work_done_twice_only_by_hand|-DM_TIMEOUT_FAILS -DONLY_THE_WORK|a time-out fails the attempt, and nobody minds but the customer
 work_done_twice_only_by_hand|-DM_CLAIM_BESIDE_DOUBT -DONLY_THE_WORK|a second attempt starts beside a doubt, and nobody minds
+work_done_twice_only_by_hand|-DM_ANY_SENDINGS_FAILURE -DFAULTS=1 -DOPS=0 -DONLY_THE_WORK|the first sender's failure counts, and nobody minds
+work_done_twice_only_by_hand|-DM_NO_RESEND_LEASE -DFAULTS=1 -DOPS=0 -DONLY_THE_WORK|a request is sent again under no lease, and nobody minds
+work_done_twice_only_by_hand|-DM_NO_HOLD -DRESENDS=2 -DFAULTS=0 -DOPS=0 -DONLY_THE_WORK|two send the same again, and nobody minds
 TABLE
 
 echo "1..$n"

@@ -8,9 +8,10 @@
  * Bounds: one idempotency key, so one job; TRIES attempts in all, MAX_ATTEMPTS of which start by themselves; two pollers with one
  * attempt in hand each. Two clients create and one cancels by key again and again, and the provider brings its word as
  * late and as often as it likes. Without FAULTS every step of a poller may crash, lose its lease or lose the database's answer;
- * without OPS an operator says whatever is permitted. All that is finite, for a job and its attempts only move on. FAULTS and OPS
- * bound those two, so that three attempts can be searched through as well. About 310,000 states with TRIES=2, 2,200,000 with
- * TRIES=3, FAULTS=1 and OPS=2.
+ * without OPS an operator says whatever is permitted. A provider that honours keys is sent the same request again at most RESENDS
+ * times; it does no work twice under a key, and may well do what it refused before. All that is finite, for a job and its attempts
+ * only move on. FAULTS and OPS bound those two, so that three attempts can be searched through as well. About 1,600,000 states with
+ * TRIES=2; with TRIES=3 and FAULTS=1, 2,200,000 with OPS=2 and RESENDS=0, and 2,900,000 with OPS=1 and RESENDS=2.
  *
  * Left out: payloads (a result is the number of its attempt); a provider that did the work unusably; the swap's stale readers, whom
  * the row's lock shuts out; a host that stops between the look at the lease and the first byte; certificates; purging.
@@ -35,6 +36,9 @@ byte ops = OPS;
 #else
 #define MAY_SPEAK true
 #define SPEAK skip
+#endif
+#ifndef RESENDS		/* how often requests go out again, all together */
+#define RESENDS 1
 #endif
 #ifndef MAX_ATTEMPTS
 #define MAX_ATTEMPTS 2
@@ -96,6 +100,7 @@ byte ops = OPS;
 byte rows;			/* of the key */
 byte jstate, version, completed, result, count, allowed = MAX_ATTEMPTS;
 byte astate[4], version_read[4], held[4];	/* from 1 */
+byte resent[4];			/* attempts.resent */
 bool locked;			/* the job's row, by a claim that isn't committed */
 bool too_late;			/* deadline_at has passed */
 
@@ -103,14 +108,17 @@ bool too_late;			/* deadline_at has passed */
 
 byte truth[4];
 bool busy[2];			/* a poller has work in hand */
+byte in_time;			/* the attempt that is to be sent again, and the hold of its taker runs; 0: none */
 
 /* --- the monitors' memory: what was before the last commit, and what no column says */
 
 bool by_hand[4];	/* an operator answers for what else it may do */
 byte seen[4];		/* decisions taken when it started */
+byte on_its_way;	/* the attempt that is being sent again, not yet heard of, under a lease that runs; 0: none */
 byte astate_was[4];
 byte jstate_was, version_was, completed_was, result_was, decisions;
 hidden byte evidence;		/* of the transaction that commits */
+hidden byte answered;		/* the word that is settled is the answer to a sending: one more than its number; 0: to none */
 hidden byte requested;		/* that transaction is a request for an attempt */
 
 /* The properties. Each is there to name the assertion that fails, and is false for ever; true switches it off, so that what is
@@ -127,6 +135,8 @@ hidden byte job_and_doubt_agree = OFF;
 hidden byte sent_only_when_committed = OFF;
 hidden byte no_send_after_its_turn = OFF;
 hidden byte sent_only_once = OFF;
+hidden byte sent_again_only_while_it_holds = OFF;
+hidden byte no_failure_while_sent_again = OFF;
 hidden byte no_doubt_resolved_by_a_timer = OFF;
 hidden byte failed_only_when_certain = OFF;
 hidden byte an_ended_attempt_stays = OFF;
@@ -148,6 +158,8 @@ inline watch_attempt(i)
 	assert(an_ended_attempt_stays || !ENDED(astate_was[i]) || astate[i] == astate_was[i]);
 	assert(no_doubt_resolved_by_a_timer || evidence != E_TIMER || astate[i] == astate_was[i] || astate[i] == A_UNKNOWN);
 	assert(failed_only_when_certain || astate[i] != A_FAILED || by_hand[i] || truth[i] == T_REFUSED || truth[i] == T_NONE);
+	assert(no_failure_while_sent_again || on_its_way != i || astate[i] == A_UNKNOWN || astate[i] == A_SUCCEEDED ||
+	       astate[i] == A_DISCARDED);
 	astate_was[i] = astate[i]
 }
 
@@ -181,6 +193,7 @@ inline commit()
 	watch_attempt(3);
 	watch_job();
 	evidence = E_NONE;
+	answered = 0;
 	requested = false
 }
 
@@ -208,13 +221,27 @@ inline commit()
 #else
 #define FROM_HAND(s) (s == A_RUNNING || s == A_UNKNOWN)
 #endif
-#define PERMITTED(event, s) ( \
+#define PERMITTED_FROM(event, s) ( \
 	(event == W_ACKNOWLEDGED && s == A_STARTING) || \
 	(event == W_RESULT && FROM_RESULT(s)) || \
 	(event == W_FAILURE && (evidence == E_OPERATOR -> (FROM_HAND(s) || s == A_RELEASED) : IN_PLAY(s))) || \
 	(event == W_TRACK_LOST && (s == A_STARTING || s == A_RUNNING)) || \
 	(event == W_RELEASE && FROM_HAND(s)) || \
 	(event == W_CANCEL && (FROM_HAND(s) || s == A_RELEASED)))
+
+/* moves_sent_since(), and NOT_SENT_AGAIN of store/sql.c. Before any sending again `answered` tells nothing. */
+#define UNDER_WAY(i) (astate[i] == A_UNKNOWN && held[i] != LAPSED)
+#ifdef M_ANY_SENDINGS_FAILURE
+#define SENT_SINCE(event, i) (answered == 0 && UNDER_WAY(i))
+#else
+#define SENT_SINCE(event, i) (answered > 1 -> answered - 1 < resent[i] : UNDER_WAY(i) || (answered == 1 && resent[i] > 0))
+#endif
+#ifdef M_FREED_WHILE_SENT_AGAIN
+#define HEARS_ALL(event) false
+#else
+#define HEARS_ALL(event) (event == W_FAILURE || event == W_RELEASE || event == W_CANCEL)
+#endif
+#define PERMITTED(event, i) (PERMITTED_FROM(event, astate[i]) && !(HEARS_ALL(event) && SENT_SINCE(event, i)))
 
 /* job_rules[].quiet_only, and NONE_ELSE_IN_DOUBT of store/sql.c */
 #ifdef M_RETRY_BESIDE_DOUBT
@@ -279,7 +306,7 @@ inline clear_the_way(i, event, retry, named)
 inline settle(i, event, retry, named)
 {
 	if
-	:: PERMITTED(event, astate[i]) ->
+	:: PERMITTED(event, i) ->
 		if
 		:: event == W_RESULT -> bring_result(i)
 		:: event == W_ACKNOWLEDGED -> astate[i] = A_RUNNING
@@ -330,6 +357,17 @@ inline write_claim(holder)
 	commit()
 }
 
+inline do_or_refuse(i)
+{
+	if
+	:: truth[i] = T_DID
+	:: truth[i] = T_REFUSED
+	fi;
+	told = truth[i];
+	assert(work_done_twice_only_by_hand || truth[1] != T_DID || i == 1 || truth[i] != T_DID || by_hand[1]);
+	assert(work_done_twice_only_by_hand || truth[2] != T_DID || i == 2 || truth[i] != T_DID || by_hand[2])
+}
+
 /* The first byte leaves. What the provider does with it is settled here, whoever hears of it and when. */
 inline send(i)
 {
@@ -337,18 +375,72 @@ inline send(i)
 	/* An operator's result may end it before it is sent; whatever else ends its poller's turn may start another. */
 	assert(no_send_after_its_turn || astate[i] == A_STARTING || astate[i] == A_SUCCEEDED || astate[i] == A_DISCARDED);
 	assert(sent_only_once || truth[i] == T_NONE);
+	do_or_refuse(i)
+}
+
+/* The same under the same key. Work that was done isn't done again; what was refused, or never came, may be done now. */
+inline send_again(i)
+{
+	assert(no_send_after_its_turn || astate[i] == A_UNKNOWN || astate[i] == A_SUCCEEDED || astate[i] == A_DISCARDED);
 	if
-	:: truth[i] = T_DID
-	:: truth[i] = T_REFUSED
-	fi;
-	assert(work_done_twice_only_by_hand || truth[1] != T_DID || i == 1 || truth[i] != T_DID || by_hand[1]);
-	assert(work_done_twice_only_by_hand || truth[2] != T_DID || i == 2 || truth[i] != T_DID || by_hand[2])
+	:: truth[i] == T_DID -> told = T_DID
+	:: else -> do_or_refuse(i)
+	fi
+}
+
+/* may_resend() of store/ask.c: the attempt in doubt. Its hold is over, or nobody has one. */
+#define DOUBT (astate[1] == A_UNKNOWN -> 1 : (astate[2] == A_UNKNOWN -> 2 : (astate[3] == A_UNKNOWN -> 3 : 0)))
+#ifdef M_RESEND_UNHELD
+#define MAY_RESEND(i) true
+#else
+#define MAY_RESEND(i) ((jstate == J_RUNNING || jstate == J_UNKNOWN) && HOLDS(i))
+#endif
+#ifdef M_NO_HOLD
+#define HOLD_OVER true
+#else
+#define HOLD_OVER (in_time == 0)
+#endif
+#define RESENDABLE (resent[1] + resent[2] + resent[3] < RESENDS && !too_late && HOLD_OVER && DOUBT > 0 && MAY_RESEND(DOUBT))
+
+/* take_one() of store/ask.c: hold_lease() and begin() */
+inline take_again(holder)
+{
+	mine = DOUBT;
+	assert(sent_again_only_while_it_holds || (OPEN(jstate) && completed == 0 && seen[mine] == decisions));
+	resent[mine]++;		/* SQL_ASK_BEGIN */
+	sending = resent[mine];
+#ifndef M_NO_RESEND_LEASE
+	held[mine] = holder;
+#endif
+	commit()
+}
+
+/* It is heard of, or will never be: of the last sending nothing else comes. */
+inline hear_again()
+{
+	if
+	:: sending > 0 && on_its_way == mine && sending == resent[mine] -> on_its_way = 0
+	:: else
+	fi
+}
+
+/* keep() of store/ask.c: an answer that settles nothing. It counts only while the question is the last. */
+inline note_again()
+{
+	if
+	:: astate[mine] == A_UNKNOWN && sending == resent[mine] -> held[mine] = LAPSED
+	:: else
+	fi
 }
 
 /* Back to where nothing is in hand. */
 inline forget()
 {
+	hear_again();
+	in_time = (sending > 0 && !late && told == T_NONE && said == W_NONE -> 0 : in_time);	/* it was about to send */
 	mine = 0;
+	sending = 0;
+	told = T_NONE;
 	late = false;
 	said = W_NONE;
 	rests_on = E_NONE;
@@ -358,10 +450,13 @@ inline forget()
 /* errand_conclude() and desk_return() for what was heard, then settle_some() and settle_words() */
 inline say(event, retry, by)
 {
+	hear_again();
 	evidence = by;
+	answered = (event == W_FAILURE -> sending + 1 : 0);
 	settle(mine, event, retry, false);
 	commit();
 	late = false;
+	told = T_NONE;
 	said = event;
 	rests_on = by
 }
@@ -382,7 +477,7 @@ inline crash()
 }
 
 /* It couldn't renew in time and lives on, under a new id: lease_is_over() and register_anew() of poller/desk.c. */
-#define LEASE_RUNS_OUT d_step { MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED }
+#define LEASE_RUNS_OUT d_step { MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED; hear_again() }
 
 #ifdef M_SEND_LATE
 #define IN_TIME true
@@ -393,6 +488,8 @@ inline crash()
 active [2] proctype Poller()
 {
 	byte mine, said, rests_on;
+	byte sending;	/* 0: the first; else which time it goes out again */
+	byte told;	/* what the provider did with this sending */
 	bool late;
 
 	/* claim() of poller/desk.c looks at its clock; claim_work() of store/claim.c renews the lease and locks the job's row.
@@ -400,6 +497,17 @@ active [2] proctype Poller()
 end:
 	if
 	:: d_step { !locked && CLAIMABLE && count < TRIES && (_pid == 0 || busy[0]) -> locked = true; busy[_pid] = true }
+	/* ask() of poller/questions.c, the transaction of ask_take() */
+	:: d_step { !locked && RESENDABLE && (_pid == 0 || busy[0]) ->
+		take_again(HOLDER(_pid));
+		busy[_pid] = true;
+		in_time = mine;
+		on_its_way = mine } -> goto taken
+	:: d_step { MAY_FAIL && !locked && RESENDABLE && (_pid == 0 || busy[0]) ->	/* RC_UNCERTAIN, and it was done */
+		FAULT;
+		take_again(ORPHAN);
+		late = true;	/* there is nothing in hand */
+		forget() } -> goto end
 	fi;
 	/* claim_jobs() of store/claim.c: the transaction */
 	if
@@ -428,13 +536,23 @@ claimed:	/* hand_out() and desk_take() of poller/desk.c */
 	:: late -> LEASE_RUNS_OUT; goto claimed
 	:: d_step { MAY_FAIL -> crash() } -> goto end
 	fi;
+taken:	/* as above; late is also when its hold is over, for then somebody else may take it */
+	if
+	:: d_step { !late -> late = true; in_time = 0 } -> goto taken
+	:: atomic { IN_TIME -> in_time = (late -> in_time : 0); late = false; send_again(mine) } -> goto sent
+	:: d_step { !locked -> note_again(); forget() } -> goto end	/* errand_never_sent(); errands_take_resends() */
+	:: late -> LEASE_RUNS_OUT; goto taken
+	:: d_step { MAY_FAIL -> crash() } -> goto end
+	fi;
 sent:	/* take_finished() of poller/wire.c. Hearing and saying are one step: what else could happen between is a crash. */
 	if
-	:: d_step { !locked && truth[mine] == T_DID -> say(W_RESULT, false, E_PROVIDER) }
-	:: d_step { !locked && truth[mine] == T_REFUSED -> say(W_FAILURE, true, E_PROVIDER) }
-	:: d_step { !locked && truth[mine] == T_REFUSED -> say(W_FAILURE, false, E_PROVIDER) }
-	:: d_step { !locked -> say(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the provider's row has `accepted` */
-	:: d_step { !locked ->	/* a time-out, a reset, a cut answer; wire_abandon() */
+	:: d_step { !locked && told == T_DID -> say(W_RESULT, false, E_PROVIDER) }
+	/* after a sending again: a contract violation, or a status that the row names; outcome_settles_resend() */
+	:: d_step { !locked && told == T_REFUSED -> say(W_FAILURE, true, E_PROVIDER) }
+	:: d_step { !locked && told == T_REFUSED -> say(W_FAILURE, false, E_PROVIDER) }
+	:: d_step { !locked && sending > 0 -> note_again(); forget() } -> goto end	/* ask_note(): all else keeps the doubt */
+	:: d_step { !locked && sending == 0 -> say(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the row has `accepted` */
+	:: d_step { !locked && sending == 0 ->	/* a time-out, a reset, a cut answer; wire_abandon() */
 #ifdef M_TIMEOUT_FAILS
 		say(W_FAILURE, true, E_TIMER)
 #else
