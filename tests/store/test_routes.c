@@ -174,6 +174,11 @@ static void a_route_that_was_passed_over_is_kept_with_why(void **state)
 		  "subject_changed" },
 		{ "UPDATE providers SET enabled = 0 WHERE name = 'second'", "disabled" },
 		{ "UPDATE providers SET max_in_flight = 1 WHERE name = 'second'", "saturated" },
+		/* a resend takes a place, too */
+		{ "UPDATE attempts a JOIN providers p ON p.name = a.provider SET p.max_in_flight = "
+		  "1, a.state = 'unknown', a.claimed_by = REPEAT('p', 16), a.next_ask_at = NOW(6) "
+		  "+ INTERVAL 60 SECOND WHERE a.provider = 'second'",
+		  "saturated" },
 	};
 	char want[128];
 
