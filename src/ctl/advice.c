@@ -115,6 +115,23 @@ static enum ctl_exit refuse_lost(struct ctl *ctl, const char *id, const struct j
 	return CTL_REFUSED;
 }
 
+static enum ctl_exit refuse_provider(struct ctl *ctl, enum changed changed, const char *named,
+				     const struct refusal *refusal)
+{
+	if (changed == CHANGED_NO_SUCH_PROVIDER)
+		ctl_say(ctl,
+			"there is no provider '%s'; nothing was done (see `onejob provider list`)",
+			named);
+	else if (changed == CHANGED_PROVIDER_DISABLED)
+		ctl_say(ctl, "the provider %s is disabled; nothing was done", named);
+	else
+		ctl_say(ctl,
+			"the provider %s may not serve this job's contract now: %s; nothing was "
+			"done (see `onejob contract certificates`)",
+			named, standing_name(refusal->why));
+	return CTL_REFUSED;
+}
+
 enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *what,
 			     const char *id, const char *provider, const struct job *job,
 			     const struct refusal *refusal)
@@ -154,19 +171,8 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 			what, id);
 		return CTL_REFUSED;
 	case CHANGED_NO_SUCH_PROVIDER:
-		ctl_say(ctl,
-			"there is no provider '%s'; nothing was done (see `onejob provider list`)",
-			named);
-		return CTL_REFUSED;
 	case CHANGED_PROVIDER_DISABLED:
-		ctl_say(ctl, "the provider %s is disabled; nothing was done", named);
-		return CTL_REFUSED;
-	case CHANGED_NOT_CERTIFIED:
-		ctl_say(ctl,
-			"the provider %s may not serve this job's contract now: %s; nothing was "
-			"done (see `onejob contract certificates`)",
-			named, standing_name(refusal->why));
-		return CTL_REFUSED;
+	case CHANGED_NOT_CERTIFIED: return refuse_provider(ctl, changed, named, refusal);
 	case CHANGED_CONTRACT_VIOLATION:
 		ctl_say(ctl, "the result breaks the job's contract: it %s; nothing was done",
 			refusal->words);

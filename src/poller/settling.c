@@ -39,11 +39,6 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 		 reason ? reason : "-", word->http_status, trace);
 }
 
-static bool is_refused(enum rc rc)
-{
-	return rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT;
-}
-
 /* A batch that the database refuses as such is said word by word, so that one that can't be written
  * holds up no other: then without its explanation, and at last as a doubt. */
 static bool settle_alone(struct desk *d, struct errand *errand)
@@ -51,7 +46,7 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 	enum settled verdict;
 	enum rc rc = settle_words(d->db, &errand->word, 1, &verdict);
 
-	for (int less = 0; is_refused(rc) && less < 2; less++) {
+	for (int less = 0; db_refused(rc) && less < 2; less++) {
 		log_error("attempt.unsettled",
 			  "provider=%s bytes=%zu: what came back can't be written down",
 			  errand->provider, errand->word.result_len);
@@ -63,7 +58,7 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 			errand_doubt(errand);
 		rc = settle_words(d->db, &errand->word, 1, &verdict);
 	}
-	if (is_refused(rc)) {
+	if (db_refused(rc)) {
 		desk_give_up_id(d, "an attempt can't be settled at all");
 		return true; /* left to the lease that ends */
 	}
