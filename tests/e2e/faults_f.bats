@@ -67,7 +67,7 @@ watchers() {
 }
 
 wrong_clock() { # NAME SECONDS: only the wall clock; a monotonic clock is nobody's to set
-	own_poller "$1" LD_PRELOAD="$FAKETIME" FAKETIME="${2}s" FAKETIME_DONT_FAKE_MONOTONIC=1
+	own_poller "$1" LD_PRELOAD="$FAKETIME" FAKETIME="${2}s" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_FORCE_MONOTONIC_FIX=0
 	wait_for 10 registered "$poller"
 }
 

@@ -13,7 +13,11 @@ start() {
 look() { operator GET "/v1/jobs/$1"; }	# ID: the job into $body
 
 # attempt N: of the job in $body, in four words. 0: the last.
-attempt() { field ".attempts[$1 - 1] | \"\(.state) \(.phase) \(.reason) \(.http_status)\""; }
+attempt() {
+	local one=.attempts[$(($1 - 1))]
+
+	field "$one.state" "$one.phase" "$one.reason" "$one.http_status"
+}
 
 # settles ID JOB_STATE ATTEMPT_WORDS [SECONDS]: the job comes to that state, its last attempt has those words.
 settles() {
