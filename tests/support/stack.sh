@@ -71,16 +71,33 @@ as_root_user() {
 	[ "$(id -u)" != 0 ] || echo --user=root	# mariadbd refuses to be root unless told to
 }
 
-# The data folder appears under its name only when it is whole. --force: a machine whose own name does not resolve will do.
-make_data() {
-	[ ! -d "$dir/data" ] || return 0
-	part_stop mariadb-install 1 KILL
-	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf"	# tokens and password belong to the data
+# An empty data folder, made once a build and version of the server, to be copied. --force: a machine whose own name does not
+# resolve will do.
+make_template() { # FOLDER
+	rm -rf "$1.new"
 	# shellcheck disable=SC2046 # no word or one
-	mariadb-install-db --no-defaults --datadir="$dir/data.new" $(as_root_user) --skip-test-db --skip-name-resolve --force \
+	mariadb-install-db --no-defaults --datadir="$1.new" $(as_root_user) --skip-test-db --skip-name-resolve --force \
+		--innodb-log-file-size=64M \
 		--auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" \
 		>>"$(part_log mariadb-install)" 2>&1 </dev/null 9>&- ||
 		stack_fail "the database can't be set up" "$(part_log mariadb-install)"
+	mv "$1.new" "$1"
+}
+
+# The data folder appears under its name only when it is whole. Descriptor 7 is inherited: what a killed start left behind keeps the
+# next one away until it is done.
+make_data() {
+	local version template
+
+	[ ! -d "$dir/data" ] || return 0
+	version=$(mariadbd --no-defaults --version 2>/dev/null | sed -nE 's/.* Ver ([A-Za-z0-9.+~-]+) .*/\1/p')
+	template=$build/data-$(id -un)-$version
+	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf"	# tokens and password belong to the data
+	(
+		flock 7
+		[ -d "$template" ] || make_template "$template"
+	) 7>>"$build/data.lock" || exit 1
+	cp -r "$template" "$dir/data.new"
 	mv "$dir/data.new" "$dir/data"
 }
 
@@ -324,7 +341,6 @@ stack_stop() {
 		part_await_end "$name" $((grace + 10))
 	done
 	part_stop printshop 5
-	part_stop mariadb-install 1 KILL
 	part_stop mariadbd 90
 }
 
