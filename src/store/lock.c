@@ -2,19 +2,11 @@
 
 #include <string.h>
 
-enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out)
+/* False: a state of a newer program. */
+static bool read_locked(struct stmt *st, struct locked_job *l)
 {
-	struct stmt *st = db_stmt(db, SQL_JOB_LOCK);
-	struct locked_job *l = locked_out;
 	char name[64];
 
-	bind_id(st, id);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc;
 	*l = (struct locked_job){ 0 };
 	(void)col_id(st, &l->id);
 	l->owner_len = col_bytes(st, l->owner, sizeof l->owner);
@@ -35,8 +27,37 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	l->purged = col_u64(st) != 0;
 	col_name(st, l->contract, sizeof l->contract);
 	l->contract_version = (uint32_t)col_u64(st);
-	stmt_done(st);
-	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
+	return known;
+}
+
+enum rc lock_jobs(struct db *db, const struct id *ids, size_t len, struct locked_job *locked_out,
+		  size_t *len_out)
+{
+	enum rc rc = RC_OK;
+
+	*len_out = 0;
+	for (size_t at = 0; rc == RC_OK && at < len;) {
+		size_t n = stmt_group(len - at);
+		struct stmt *st = db_stmt_n(db, SQL_JOB_LOCK, n);
+
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &ids[at]);
+		rc = stmt_run(st);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
+			if (!read_locked(st, &locked_out[(*len_out)++]))
+				rc = RC_FAULT; /* it isn't ours to move */
+		if (rc == RC_NOT_FOUND)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
+enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out)
+{
+	size_t len;
+	enum rc rc = lock_jobs(db, id, 1, locked_out, &len);
+
+	return rc == RC_OK && len == 0 ? RC_NOT_FOUND : rc;
 }
 
 enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,

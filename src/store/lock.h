@@ -37,6 +37,11 @@ struct locked_job {
 /* Inside a transaction. RC_NOT_FOUND. */
 MUST_CHECK enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out);
 
+/* The same for several, all different; they are locked in the order of their ids, whatever order
+ * they are given in. *len_out: how many there are, in no particular order. */
+MUST_CHECK enum rc lock_jobs(struct db *db, const struct id *ids, size_t len,
+			     struct locked_job *locked_out, size_t *len_out);
+
 /* A provider's row, share-locked. definition_out may be NULL; else it is the caller's.
  * RC_NOT_FOUND. */
 MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,

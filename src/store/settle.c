@@ -9,31 +9,55 @@
 #include "store/settle_private.h"
 #include "store/stmt.h"
 
-enum rc settle_read_attempt(struct db *db, const struct word *word, struct facing *facing_out)
+/* False: a state of a newer program. */
+static bool read_facing(struct stmt *st, struct facing *facing)
 {
-	struct stmt *st = db_stmt(db, SQL_ATTEMPT_FOR_SETTLE);
 	char name[32];
 
-	bind_id(st, &word->attempt_id);
-	bind_id(st, &word->job_id);
-	enum rc rc = stmt_run(st);
+	*facing = (struct facing){ 0 };
+	(void)col_id(st, &facing->attempt_id);
+	(void)col_id(st, &facing->job_id);
+	bool known = attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing->state);
 
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc;
-	*facing_out = (struct facing){ 0 };
-	bool known =
-		attempt_state_parse(name, col_bytes(st, name, sizeof name), &facing_out->state);
+	facing->version_read = col_u64(st);
+	col_name(st, facing->provider, sizeof facing->provider);
+	facing->other_in_doubt = col_u64(st) != 0;
+	facing->leased = col_u64(st) != 0;
+	facing->tries_here = (uint32_t)col_u64(st);
+	facing->resent = (uint32_t)col_u64(st);
+	return known;
+}
 
-	facing_out->version_read = col_u64(st);
-	col_name(st, facing_out->provider, sizeof facing_out->provider);
-	facing_out->other_in_doubt = col_u64(st) != 0;
-	facing_out->leased = col_u64(st) != 0;
-	facing_out->tries_here = (uint32_t)col_u64(st);
-	facing_out->resent = (uint32_t)col_u64(st);
-	stmt_done(st);
-	return known ? RC_OK : RC_FAULT; /* a state of a newer program: it isn't ours to move */
+enum rc settle_read_attempts(struct db *db, const struct id *ids, size_t len,
+			     struct facing *facings_out, size_t *len_out)
+{
+	enum rc rc = RC_OK;
+
+	*len_out = 0;
+	for (size_t at = 0; rc == RC_OK && at < len;) {
+		size_t n = stmt_group(len - at);
+		struct stmt *st = db_stmt_n(db, SQL_ATTEMPTS_FOR_SETTLE, n);
+
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &ids[at]);
+		rc = stmt_run(st);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
+			if (!read_facing(st, &facings_out[(*len_out)++]))
+				rc = RC_FAULT; /* it isn't ours to move */
+		if (rc == RC_NOT_FOUND)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
+enum rc settle_read_attempt(struct db *db, const struct word *word, struct facing *facing_out)
+{
+	size_t len;
+	enum rc rc = settle_read_attempts(db, &word->attempt_id, 1, facing_out, &len);
+
+	if (rc == RC_OK && (len == 0 || !id_equal(&facing_out->job_id, &word->job_id)))
+		return RC_NOT_FOUND;
+	return rc;
 }
 
 /* What becomes of the job where it goes back to the queue. */
@@ -100,7 +124,7 @@ static enum rc run_guarded(struct stmt *st)
 	return stmt_changed(st) == 1 ? RC_OK : RC_FAULT;
 }
 
-static enum rc job_complete(struct db *db, const struct word *word, const struct facing *facing)
+enum rc settle_complete(struct db *db, const struct word *word, const struct facing *facing)
 {
 	struct stmt *st = db_stmt(db, SQL_JOB_COMPLETE);
 
@@ -170,7 +194,7 @@ static enum rc write_job(struct db *db, const struct word *word, const struct fa
 			 const struct plan *plan, enum job_state to)
 {
 	switch (to) {
-	case JOB_SUCCEEDED: return job_complete(db, word, facing);
+	case JOB_SUCCEEDED: return settle_complete(db, word, facing);
 	case JOB_QUEUED: return job_requeue(db, word, facing, plan);
 	case JOB_FAILED: return job_fail(db, word, facing);
 	case JOB_UNKNOWN: return job_lose_track(db, word, facing);
@@ -363,6 +387,17 @@ static struct move decide(const struct locked_job *job, const struct word *word,
 	return moves_decide(&facts, facing->state, facing->version_read, word->event, word->by);
 }
 
+bool settle_wins(const struct locked_job *job, const struct word *word, const struct facing *facing,
+		 struct settling *out)
+{
+	struct move move = decide(job, word, facing, false);
+
+	*out = (struct settling){ .verdict = SETTLED_MADE, .job_id = job->id, .why = move.why };
+	return word->event == ON_RESULT && move.verdict == MOVE_MADE && move.job_moves &&
+	       move.job_to == JOB_SUCCEEDED && move.attempt_to == ATTEMPT_SUCCEEDED &&
+	       move.why == RACE_NONE && !word->lease_lost;
+}
+
 enum rc settle_locked(struct db *db, const struct locked_job *job, const struct word *word,
 		      const struct facing *facing, struct settling *out)
 {
@@ -419,104 +454,4 @@ enum rc settle_find_job(struct db *db, struct word *word)
 	(void)col_id(st, &word->job_id);
 	stmt_done(st);
 	return RC_OK;
-}
-
-static enum rc settle_word(struct db *db, const struct word *given, struct settling *out)
-{
-	struct word word = *given;
-	struct locked_job job;
-	struct facing facing;
-	enum rc rc = settle_find_job(db, &word);
-
-	if (rc == RC_OK)
-		rc = lock_job(db, &word.job_id, &job);
-	if (rc == RC_OK)
-		rc = settle_read_attempt(db, &word, &facing);
-	if (rc == RC_NOT_FOUND) {
-		*out = (struct settling){ .verdict = SETTLED_NO_SUCH_ATTEMPT };
-		return RC_OK;
-	}
-	return rc == RC_OK ? settle_locked(db, &job, &word, &facing, out) : rc;
-}
-
-struct batch {
-	const struct word *words;
-	size_t len;
-	const size_t *order;
-	struct settling *settlings;
-};
-
-static enum rc settle_batch(struct db *db, void *arg)
-{
-	const struct batch *batch = arg;
-	enum rc rc = RC_OK;
-
-	for (size_t i = 0; rc == RC_OK && i < batch->len; i++) {
-		size_t at = batch->order[i];
-
-		rc = settle_word(db, &batch->words[at], &batch->settlings[at]);
-	}
-	return rc;
-}
-
-static int by_job(const void *a, const void *b, void *arg)
-{
-	const struct word *words = arg;
-	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-	int order = id_compare(&words[left].job_id, &words[right].job_id);
-
-	return order ? order : (left < right ? -1 : left > right);
-}
-
-enum rc settle_words(struct db *db, const struct word *words, size_t len,
-		     enum settled *verdicts_out)
-{
-	size_t *order = malloc((len + 1) * sizeof *order);
-	struct settling *settlings = calloc(len + 1, sizeof *settlings);
-	struct batch batch = { words, len, order, settlings };
-	enum rc rc = RC_FAULT;
-
-	if (!order || !settlings)
-		goto out;
-	/* Jobs are locked in the order of their ids, so that two batches can't wait for each other.
-	 */
-	for (size_t i = 0; i < len; i++)
-		order[i] = i;
-	qsort_r(order, len, sizeof *order, by_job, (void *)(uintptr_t)words);
-	rc = db_transact(db, settle_batch, &batch);
-	for (size_t i = 0; rc == RC_OK && i < len; i++) {
-		verdicts_out[i] = settlings[i].verdict;
-		settle_log(&settlings[i], &words[i]);
-	}
-out:
-	free(settlings);
-	free(order);
-	return rc;
-}
-
-static enum rc settle_each(struct db *db, const struct word *words, size_t len, size_t *settled)
-{
-	enum rc rc = RC_OK;
-
-	for (size_t i = 0; (rc == RC_OK || db_refused(rc)) && i < len; i++) {
-		char attempt[ID_TEXT_LEN + 1];
-		enum settled verdict;
-
-		rc = settle_words(db, &words[i], 1, &verdict);
-		*settled += rc == RC_OK;
-		if (db_refused(rc))
-			log_error("attempt.unsettled", "attempt=%s: its word can't be written down",
-				  id_format(&words[i].attempt_id, attempt));
-	}
-	return db_refused(rc) ? RC_OK : rc;
-}
-
-enum rc settle_what_can(struct db *db, const struct word *words, size_t len, size_t *settled_out)
-{
-	enum settled *verdicts = malloc((len + 1) * sizeof *verdicts);
-	enum rc rc = verdicts ? settle_words(db, words, len, verdicts) : RC_FAULT;
-
-	free(verdicts);
-	*settled_out = rc == RC_OK ? len : 0;
-	return db_refused(rc) ? settle_each(db, words, len, settled_out) : rc;
 }

@@ -1,4 +1,4 @@
-/* settle_private.h: what settle.c lends to settle_operator.c. */
+/* settle_private.h: what settle.c lends to settle_words.c and settle_operator.c. */
 #ifndef STORE_SETTLE_PRIVATE_H
 #define STORE_SETTLE_PRIVATE_H
 
@@ -7,6 +7,8 @@
 
 /* An attempt beside its locked job. */
 struct facing {
+	struct id attempt_id;
+	struct id job_id;
 	enum attempt_state state;
 	uint64_t version_read;
 	char provider[NAME_MAX_LEN + 1];
@@ -21,6 +23,10 @@ MUST_CHECK enum rc settle_find_job(struct db *db, struct word *word);
 MUST_CHECK enum rc settle_read_attempt(struct db *db, const struct word *word,
 				       struct facing *facing_out);
 
+/* The same for several, all different. *len_out: how many there are, in no particular order. */
+MUST_CHECK enum rc settle_read_attempts(struct db *db, const struct id *ids, size_t len,
+					struct facing *facings_out, size_t *len_out);
+
 /* What became of a word, to be logged when it has been committed. */
 struct settling {
 	enum settled verdict;
@@ -33,6 +39,15 @@ struct settling {
 MUST_CHECK enum rc settle_locked(struct db *db, const struct locked_job *job,
 				 const struct word *word, const struct facing *facing,
 				 struct settling *out);
+
+/* True: the word is a result that takes its job, and settle_locked() would write that and nothing
+ * else; *out is what it would say. */
+bool settle_wins(const struct locked_job *job, const struct word *word, const struct facing *facing,
+		 struct settling *out);
+
+/* The compare-and-swap of one result. RC_FAULT: the row isn't as it was found under its lock. */
+MUST_CHECK enum rc settle_complete(struct db *db, const struct word *word,
+				   const struct facing *facing);
 void settle_log(const struct settling *settling, const struct word *word);
 
 #endif

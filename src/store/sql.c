@@ -56,6 +56,16 @@
 /* An attempt holds its job: see core/moves.h. The caller's attempt is left out of the search for
  * another one in doubt. */
 #define HELD_BY_VERSION "id = ? AND version = ? AND completed_by IS NULL"
+#define COMPLETED(result, digest, attempt)                                                         \
+	"jobs.state = 'succeeded', jobs.result = " result ", result_sha256 = " digest              \
+	", completed_by = " attempt ", jobs.version = jobs.version + 1, revision = revision + 1, " \
+	"error_reason = NULL, error_detail = NULL, "                                               \
+	"error_attempt_id = NULL, updated_at = NOW(6)"
+#define OPEN_FOR(attempt)                                                                          \
+	"jobs.state IN ('queued','running','unknown') AND EXISTS (SELECT 1 FROM attempts l WHERE " \
+	"l.id = " attempt                                                                          \
+	" AND l.job_id = jobs.id AND l.version_read = jobs.version AND l.state IN "                \
+	"('starting','running','unknown','released'))"
 #define NONE_ELSE_IN_DOUBT                                                                         \
 	"NOT EXISTS (SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1 AND "    \
 	"d.id <> ?)"
@@ -179,7 +189,8 @@ static const struct {
 	    "SELECT id, owner, fingerprint, state, version, revision, completed_by, attempt_count, "
 	    "attempts_allowed, provider, next_provider, error_reason, effect_done, "
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
-	    "purged_at IS NOT NULL, contract, contract_version FROM jobs WHERE id = ? FOR UPDATE"),
+	    "purged_at IS NOT NULL, contract, contract_version FROM jobs " BY_ID
+	    "WHERE id IN ({, |?}) FOR UPDATE"),
 	ROW(SQL_JOB_LOCK_KEY,
 	    "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
 	ROW(SQL_JOB_CANCEL, "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, "
@@ -207,15 +218,16 @@ static const struct {
 	    "(SELECT 1 FROM attempts d WHERE d.job_id = jobs.id AND d.in_doubt = 1)"),
 
 	ROW(SQL_JOB_COMPLETE,
-	    "UPDATE jobs " BY_ID "SET state = 'succeeded', result = ?, result_sha256 = ?, "
-	    "completed_by = ?, version = version + 1, "
-	    "revision = revision + 1, error_reason = NULL, error_detail = NULL, error_attempt_id = "
-	    "NULL, "
-	    "updated_at = NOW(6) WHERE " HELD_BY_VERSION
-	    " AND state IN ('queued','running','unknown') AND EXISTS "
-	    "(SELECT 1 FROM attempts l WHERE l.id = ? AND l.job_id = jobs.id AND l.version_read = "
-	    "jobs.version "
-	    "AND l.state IN ('starting','running','unknown','released'))"),
+	    "UPDATE jobs " BY_ID "SET " COMPLETED("?", "?", "?") " WHERE " HELD_BY_VERSION
+								 " AND " OPEN_FOR("?")),
+	ROW(SQL_JOBS_COMPLETE,
+	    "UPDATE ({ UNION ALL |SELECT CAST(? AS BINARY(16)) AS job, CAST(? AS BINARY(16)) AS "
+	    "attempt, CAST(? AS UNSIGNED) AS version, CAST(? AS BINARY) AS result, CAST(? AS "
+	    "BINARY(32)) AS digest}) d STRAIGHT_JOIN jobs " BY_ID
+	    "ON jobs.id = d.job SET " COMPLETED(
+		    "d.result", "d.digest",
+		    "d.attempt") " WHERE jobs.version = d.version AND completed_by IS NULL "
+				 "AND " OPEN_FOR("d.attempt")),
 	ROW(SQL_JOB_REQUEUE,
 	    "UPDATE jobs " BY_ID
 	    "SET state = 'queued', next_provider = COALESCE(?, next_provider), attempts_allowed = "
@@ -271,14 +283,15 @@ static const struct {
 			    "('succeeded','failed','cancelled')"),
 
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
-	ROW(SQL_ATTEMPT_FOR_SETTLE,
-	    "SELECT a.state, a.version_read, a.provider, EXISTS (SELECT 1 FROM attempts o WHERE "
+	ROW(SQL_ATTEMPTS_FOR_SETTLE,
+	    "SELECT a.id, a.job_id, a.state, a.version_read, a.provider, EXISTS (SELECT 1 FROM "
+	    "attempts o WHERE "
 	    "o.job_id = a.job_id AND o.in_doubt = 1 AND o.id <> a.id), EXISTS (SELECT 1 FROM "
 	    "pollers p WHERE "
 	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n "
 	    "WHERE n.job_id = a.job_id "
-	    "AND n.provider = a.provider), a.resent FROM attempts a WHERE a.id = ? AND a.job_id = "
-	    "?"),
+	    "AND n.provider = a.provider), a.resent FROM attempts a " BY_ID
+	    "WHERE a.id IN ({, |?})"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
@@ -288,6 +301,12 @@ static const struct {
 	ROW(SQL_ATTEMPT_SUCCEED,
 	    ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
 			  "AND state IN ('starting','running','unknown','released')"),
+	ROW(SQL_ATTEMPTS_SUCCEED,
+	    "UPDATE attempts " BY_ID "SET phase = ?, http_status = COALESCE(?, http_status), "
+				     "detail = COALESCE(?, detail), reason = NULL, finished_at = "
+	    "NOW(6), next_ask_at = NULL, overdue_at = NULL, state = 'succeeded' WHERE id IN ({, "
+	    "|?}) "
+	    "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ATTEMPT_DISCARD,
 	    ATTEMPT_WRITE "state = 'discarded' WHERE id = ? "
 			  "AND state IN ('starting','running','unknown','released')"),
@@ -694,6 +713,7 @@ static const struct {
 			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner "
 			    "WHERE j.id = ? "
 			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
+	ROW(SQL_OUTBOX_WANTED, "SELECT owner FROM webhooks WHERE owner IN ({, |?})"),
 	ROW(SQL_OUTBOX_DUE, "SELECT 1 FROM outbox WHERE next_at <= NOW(6) LIMIT 1"),
 	ROW(SQL_OUTBOX_OWNERS, "SELECT owner FROM outbox WHERE owner > ? GROUP BY owner HAVING "
 			       "MIN(next_at) <= NOW(6) ORDER BY owner LIMIT ?"),

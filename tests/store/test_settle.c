@@ -390,6 +390,66 @@ static void words_of_a_batch_stand_or_fall_together(void **state)
 	free(too_long);
 }
 
+/* Lists and single statements, owners with an endpoint and without, results up to more than one
+ * statement takes. */
+static void winners_of_a_batch_are_written_each_as_it_was_said(void **state)
+{
+	enum { JOBS = 100 };
+	static char large[300000];
+	struct word words[JOBS];
+	enum settled verdicts[JOBS];
+	struct id jobs[JOBS];
+
+	(void)state;
+	memset(large, '7', sizeof large - 1);
+	raw_run(here.raw, "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, "
+			  "updated_at) VALUES "
+			  "('bea', 'https://b.example', '[]', 1, NOW(6), NOW(6))");
+	for (size_t i = 0; i < JOBS; i++) {
+		jobs[i] = job_new((struct a_job){ .owner = i % 3 ? "ann" : "bea",
+						  .state = i % 5 ? JOB_RUNNING : JOB_UNKNOWN,
+						  .count = 1,
+						  .version = i % 2 });
+		struct id attempt = attempt_new(
+			(struct an_attempt){ .job = &jobs[i],
+					     .state = i % 5 ? ATTEMPT_STARTING : ATTEMPT_UNKNOWN,
+					     .version_read = i % 2 });
+
+		words[i] = result_of(&attempt,
+				     i % 7 == 1 ? "\"\xc3\xa4\xf0\x9f\x98\x80\"" : "{\"n\":1.50}");
+		if (i % 10 == 9) {
+			words[i].result = large;
+			words[i].result_len = sizeof large - 1 - i * 1000;
+		}
+		words[i].http_status = i % 4 ? 200 : 201;
+		words[i].detail = i % 9 ? "answered" : NULL;
+	}
+	assert_int_equal(settle_words(here.db, words, JOBS, verdicts), RC_OK);
+	for (size_t i = 0; i < JOBS; i++) {
+		unsigned char digest[SHA256_BYTES];
+		char hex[2 * SHA256_BYTES + 1];
+
+		assert_int_equal(verdicts[i], SETTLED_MADE);
+		job_is(&jobs[i], "succeeded", i % 2 + 1);
+		digest_sha256(words[i].result, words[i].result_len, digest);
+		for (size_t k = 0; k < SHA256_BYTES; k++)
+			snprintf(hex + 2 * k, 3, "%02x", digest[k]);
+		assert_int_equal(
+			raw_number("SELECT COUNT(*) FROM jobs j JOIN attempts a ON a.id = "
+				   "j.completed_by WHERE "
+				   "j.id = %s AND a.job_id = j.id AND a.state = 'succeeded' AND "
+				   "a.http_status = %d AND COALESCE(a.detail, '-') = '%s' "
+				   "AND SHA2(result, 256) = '%s' AND result_sha256 = UNHEX('%s')",
+				   x(&jobs[i]), i % 4 ? 200 : 201, i % 9 ? "answered" : "-", hex,
+				   hex),
+			1);
+	}
+	assert_string_equal(
+		raw_text("SELECT CONCAT_WS(' ', COUNT(*), COUNT(DISTINCT o.job_id), MIN(o.owner), "
+			 "MAX(o.owner), MIN(o.type)) FROM outbox o"),
+		"34 34 bea bea job.succeeded");
+}
+
 static void an_attempt_under_another_job_is_no_attempt(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_RUNNING }),
@@ -467,6 +527,7 @@ int main(void)
 		TEST(a_failure_waits_for_its_back_off_or_ends_the_job),
 		TEST(an_effect_that_cannot_be_used_is_remembered),
 		TEST(words_of_a_batch_stand_or_fall_together),
+		TEST(winners_of_a_batch_are_written_each_as_it_was_said),
 		TEST(an_attempt_under_another_job_is_no_attempt),
 		TEST(b07_a_lock_on_the_attempt_leaves_nothing_half_written),
 		TEST(b08_a_lost_commit_is_uncertain_and_the_same_words_are_safe),

@@ -242,6 +242,7 @@ static void a_guard_of_an_attempt_lets_pass_what_the_table_does(void **state)
 	} rows[] = {
 		{ "acknowledge", SQL_ATTEMPT_ACKNOWLEDGE, 5, ON_ACKNOWLEDGED },
 		{ "succeed", SQL_ATTEMPT_SUCCEED, 7, ON_RESULT },
+		{ "succeed in a list", SQL_ATTEMPTS_SUCCEED, 3, ON_RESULT },
 		{ "discard", SQL_ATTEMPT_DISCARD, 7, ON_RESULT },
 		{ "fail", SQL_ATTEMPT_FAIL, 7, ON_FAILURE },
 		{ "lose track", SQL_ATTEMPT_LOSE_TRACK, 5, ON_TRACK_LOST },
@@ -326,6 +327,17 @@ static uint64_t run_job(enum sql id, const struct pair *pair)
 
 	assert_int_equal(db_begin(here.db), RC_OK);
 	st = db_stmt(here.db, id);
+	if (id == SQL_JOBS_COMPLETE) {
+		bind_id(st, &pair->job);
+		bind_id(st, &pair->attempt);
+		bind_u64(st, 5);
+		bind_null(st);
+		bind_null(st);
+		uint64_t listed = run_alone(st);
+
+		db_rollback(here.db);
+		return listed;
+	}
 	for (size_t i = 0; i < ROWS(before); i++)
 		for (int n = 0; before[i].id == id && n < before[i].nulls; n++)
 			bind_null(st);
@@ -355,6 +367,7 @@ static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 		enum job_state to;
 	} rows[] = {
 		{ "complete", SQL_JOB_COMPLETE, ON_RESULT, true, JOB_SUCCEEDED },
+		{ "complete in a list", SQL_JOBS_COMPLETE, ON_RESULT, true, JOB_SUCCEEDED },
 		{ "requeue", SQL_JOB_REQUEUE, ON_FAILURE, true, JOB_QUEUED },
 		{ "fail", SQL_JOB_FAIL, ON_FAILURE, false, JOB_FAILED },
 		{ "lose track", SQL_JOB_LOSE_TRACK, ON_TRACK_LOST, true, JOB_UNKNOWN },
@@ -375,6 +388,7 @@ static void a_guard_of_a_job_lets_pass_what_the_table_does(void **state)
 			/* The attempt's own state stands in the attempt's statement, but for the
 			 * swap, which asks itself. */
 			bool live = rows[r].id == SQL_JOB_COMPLETE ||
+				    rows[r].id == SQL_JOBS_COMPLETE ||
 				    (moves_attempt_from(one.event) >> one.attempt & 1);
 			bool want = move.verdict == MOVE_MADE && move.job_moves &&
 				    move.job_to == rows[r].to;
@@ -392,11 +406,15 @@ static void the_swap_wants_the_attempt_of_this_job_and_an_empty_slot(void **stat
 		    mixed = { .job = pair.job, .attempt = stranger.attempt };
 
 	(void)state;
-	assert_int_equal(run_job(SQL_JOB_COMPLETE, &pair), 1);
-	assert_int_equal(run_job(SQL_JOB_COMPLETE, &mixed), 0);
-	raw_run(here.raw, "UPDATE attempts SET version_read = 4 WHERE id = %s", x(&pair.attempt));
-	assert_int_equal(run_job(SQL_JOB_COMPLETE, &pair), 0);
-	raw_run(here.raw, "UPDATE attempts SET version_read = 5 WHERE id = %s", x(&pair.attempt));
+	for (int id = SQL_JOB_COMPLETE; id <= SQL_JOBS_COMPLETE; id++) {
+		assert_int_equal(run_job((enum sql)id, &pair), 1);
+		assert_int_equal(run_job((enum sql)id, &mixed), 0);
+		raw_run(here.raw, "UPDATE attempts SET version_read = 4 WHERE id = %s",
+			x(&pair.attempt));
+		assert_int_equal(run_job((enum sql)id, &pair), 0);
+		raw_run(here.raw, "UPDATE attempts SET version_read = 5 WHERE id = %s",
+			x(&pair.attempt));
+	}
 	raw_run(here.raw, "UPDATE jobs SET completed_by = REPEAT('w', 16) WHERE id = %s",
 		x(&pair.job));
 	for (int id = SQL_JOB_COMPLETE; id <= SQL_JOB_LOSE_TRACK; id++)

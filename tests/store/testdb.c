@@ -356,7 +356,9 @@ struct word word_of(const struct id *attempt, enum attempt_event event)
 			      .by = BY_POLLER,
 			      .result = "\"late\"",
 			      .result_len = 6,
-			      .reason = event == ON_FAILURE ? REASON_REFUSED : REASON_TIMEOUT,
+			      .reason = event == ON_RESULT    ? REASON_NONE
+					: event == ON_FAILURE ? REASON_REFUSED
+							      : REASON_TIMEOUT,
 			      .phase = PHASE_SENT,
 			      .retryable = true,
 			      .retry_after_ms = -1 };

@@ -1,0 +1,220 @@
+/* test_costs.c: what the operations that all traffic is made of ask of the server, by its own
+ * counters: round trips, commits, entries looked up, walked along and written. A number that grows
+ * is a decision, and this is where it is taken. */
+#include "testdb.h"
+
+#include <stdio.h>
+
+#define BATCH 64
+
+enum { TRIPS, COMMITS, KEYS, STEPS, WRITES, COUNTERS };
+
+static const char *const names[COUNTERS] = {
+	[TRIPS] = "'QUESTIONS'",
+	[COMMITS] = "'HANDLER_COMMIT'",
+	[KEYS] = "'HANDLER_READ_KEY','HANDLER_READ_FIRST','HANDLER_READ_LAST'",
+	[STEPS] = "'HANDLER_READ_NEXT','HANDLER_READ_PREV','HANDLER_READ_RND','HANDLER_READ_RND_"
+		  "NEXT'",
+	[WRITES] = "'HANDLER_WRITE','HANDLER_UPDATE','HANDLER_DELETE'",
+};
+
+struct cost {
+	uint64_t of[COUNTERS];
+};
+
+/* Of the store's own connection, which looks at itself through no table: SHOW leaves all but the
+ * first alone. */
+static struct cost now(void)
+{
+	struct cost cost = { { 0 } };
+
+	for (size_t i = 0; i < COUNTERS; i++) {
+		char query[256];
+
+		snprintf(query, sizeof query,
+			 "SHOW SESSION STATUS WHERE UPPER(Variable_name) IN (%s)", names[i]);
+		assert_int_equal(mysql_query(here.db->mysql, query), 0);
+		MYSQL_RES *rows = mysql_store_result(here.db->mysql);
+
+		assert_non_null(rows);
+		for (MYSQL_ROW row; (row = mysql_fetch_row(rows));)
+			cost.of[i] += strtoull(row[1], NULL, 10);
+		mysql_free_result(rows);
+	}
+	return cost;
+}
+
+/* What the work costs, less what looking costs. It has run before: what is prepared is prepared. */
+static struct cost cost_of(void (*work)(void *arg), void *arg)
+{
+	struct cost before = now(), between = now(), after;
+
+	work(arg);
+	after = now();
+	for (size_t i = 0; i < COUNTERS; i++)
+		after.of[i] = after.of[i] - between.of[i] - (between.of[i] - before.of[i]);
+	return after;
+}
+
+static void costs(const char *what, struct cost have, struct cost want)
+{
+	static const char *const words[COUNTERS] = { "trips", "commits", "keys", "steps",
+						     "writes" };
+
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (have.of[i] > want.of[i] || (i <= COMMITS && have.of[i] != want.of[i]))
+			fail_msg("%s: %s %d, meant %d (trips %d commits %d keys %d steps %d writes "
+				 "%d)",
+				 what, words[i], (int)have.of[i], (int)want.of[i],
+				 (int)have.of[TRIPS], (int)have.of[COMMITS], (int)have.of[KEYS],
+				 (int)have.of[STEPS], (int)have.of[WRITES]);
+}
+
+/* --- one request */
+
+struct post {
+	const char *key;
+	const char *input;
+	enum created created;
+};
+
+static void post(void *arg)
+{
+	struct post *p = arg;
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", p->input);
+	struct job job;
+
+	p->created = create(here.db, &ann, p->key, &intent, &job);
+	job_release(&job);
+}
+
+static void a_create_is_one_statement_and_one_commit(void **state)
+{
+	struct post first = { "k1", "{}", CREATED_NOT_STORED },
+		    next = { "k2", "{}", CREATED_NOT_STORED };
+
+	(void)state;
+	post(&first);
+	costs("create", cost_of(post, &next), (struct cost){ { 1, 1, 2, 0, 1 } });
+	assert_int_equal(next.created, CREATED_NEW);
+}
+
+static void a_repeat_is_an_insert_that_fails_and_one_look(void **state)
+{
+	struct post same = { "k1", "{}", CREATED_NOT_STORED },
+		    other = { "k1", "{\"a\":1}", CREATED_NOT_STORED };
+
+	(void)state;
+	post(&same);
+	post(&same);
+	costs("replay", cost_of(post, &same), (struct cost){ { 2, 1, 6, 1, 1 } });
+	assert_int_equal(same.created, CREATED_REPLAYED);
+	costs("conflict", cost_of(post, &other), (struct cost){ { 2, 1, 6, 1, 1 } });
+	assert_int_equal(other.created, CREATED_KEY_REUSED);
+}
+
+static void get(void *arg)
+{
+	struct caller ann = caller_with("ann-token");
+	struct job job;
+
+	assert_int_equal(job_store_get(here.db, &ann, arg, &job), RC_OK);
+	job_release(&job);
+}
+
+static void a_read_is_one_statement(void **state)
+{
+	struct id id = job_new((struct a_job){ .state = JOB_SUCCEEDED, .version = 1, .count = 1 });
+
+	(void)state;
+	(void)attempt_new((struct an_attempt){ .job = &id, .state = ATTEMPT_SUCCEEDED });
+	get(&id);
+	costs("read", cost_of(get, &id), (struct cost){ { 1, 1, 3, 1, 0 } });
+}
+
+/* --- batches of the poller */
+
+static struct taken taken;
+static struct id poller;
+
+static void claim_batch(void *arg)
+{
+	struct claim_cursor cursor = { 0 };
+
+	(void)arg;
+	take(here.db, &poller, BATCH, &cursor, &taken);
+}
+
+static void queue(size_t n)
+{
+	provider_new("wide", 10000);
+	poller = poller_new();
+	for (size_t i = 0; i < n; i++)
+		(void)job_new((struct a_job){ .provider = "wide" });
+}
+
+static void a_claim_of_a_batch_is_a_dozen_statements(void **state)
+{
+	(void)state;
+	queue(2 * BATCH);
+	claim_batch(NULL);
+	assert_int_equal(taken.len, BATCH);
+	struct cost cost = cost_of(claim_batch, NULL);
+
+	assert_int_equal(taken.len, BATCH);
+	costs("claim", cost, (struct cost){ { 10, 9, 400, 520, 129 } });
+}
+
+struct batch {
+	struct word words[BATCH];
+	enum settled verdicts[BATCH];
+};
+
+static void settle(void *arg)
+{
+	struct batch *batch = arg;
+
+	assert_int_equal(settle_words(here.db, batch->words, BATCH, batch->verdicts), RC_OK);
+	for (size_t i = 0; i < BATCH; i++)
+		assert_int_equal(batch->verdicts[i], SETTLED_MADE);
+}
+
+static void results_of_a_batch_are_settled_by_five_statements(void **state)
+{
+	static struct batch batches[2];
+	struct cost cost = { { 0 } };
+
+	(void)state;
+	queue(2 * BATCH);
+	for (size_t b = 0; b < 2; b++) {
+		claim_batch(NULL);
+		for (size_t i = 0; i < BATCH; i++) {
+			batches[b].words[i] =
+				result_of(&taken.claims[i].attempt_id, "{\"done\":true}");
+			batches[b].words[i].job_id = taken.claims[i].job_id;
+			batches[b].words[i].detail = "the provider answered 200";
+			batches[b].words[i].of_sending = true; /* as the poller says it */
+		}
+		cost = cost_of(settle, &batches[b]);
+	}
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'succeeded' AND version = 1 "
+			   "AND result = "
+			   "'{\"done\":true}' AND result_sha256 = UNHEX(SHA2(result, 256))"),
+		2 * BATCH);
+	costs("settle", cost, (struct cost){ { 7, 6, 580, 260, 128 } });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_create_is_one_statement_and_one_commit),
+		TEST(a_repeat_is_an_insert_that_fails_and_one_look),
+		TEST(a_read_is_one_statement),
+		TEST(a_claim_of_a_batch_is_a_dozen_statements),
+		TEST(results_of_a_batch_are_settled_by_five_statements),
+	};
+
+	return cmocka_run_group_tests_name("costs", tests, testdb_open, testdb_close);
+}
