@@ -48,6 +48,33 @@ static void these_texts_are_these_instants(void **state)
 	}
 }
 
+static void an_instant_in_parts_is_the_same_instant(void **state)
+{
+	static const int64_t rows[] = { TIMESTAMP_MIN_US,
+					TIMESTAMP_MIN_US + 1,
+					-1,
+					0,
+					1,
+					INT64_C(951825599999999),
+					INT64_C(951825600000000),
+					INT64_C(1796164847123456),
+					TIMESTAMP_MAX_US };
+	struct timestamp_parts parts = timestamp_split(INT64_C(1796164847123456));
+
+	(void)state;
+	assert_int_equal(parts.year, 2026);
+	assert_int_equal(parts.month, 12);
+	assert_int_equal(parts.day, 1);
+	assert_int_equal(parts.hour, 22);
+	assert_int_equal(parts.minute, 40);
+	assert_int_equal(parts.second, 47);
+	assert_int_equal(parts.us, 123456);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		parts = timestamp_split(rows[i]);
+		assert_true(timestamp_join(&parts) == rows[i]);
+	}
+}
+
 static void these_texts_are_refused(void **state)
 {
 	static const char *const rows[] = {
@@ -170,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(these_texts_are_these_instants),
+		cmocka_unit_test(an_instant_in_parts_is_the_same_instant),
 		cmocka_unit_test(these_texts_are_refused),
 		cmocka_unit_test(every_day_of_the_range_is_formatted_and_parsed),
 		cmocka_unit_test(the_edges_are_formatted_to_the_microsecond),

@@ -3,6 +3,7 @@
 # wire. $PRINTSHOP is the built program. Nothing here sleeps; what has to happen first is waited for.
 
 bats_require_minimum_version 1.5.0
+load plain_http
 
 start_shop() {	# ready file -> SHOP_PID, SHOP_PORT
 	local line
@@ -16,7 +17,7 @@ start_shop() {	# ready file -> SHOP_PID, SHOP_PORT
 
 setup_file() {
 	start_shop "$BATS_FILE_TMPDIR/ready"
-	export SHOP_PID SHOP_PORT SHOP=http://127.0.0.1:$SHOP_PORT
+	export SHOP_PID SHOP_PORT SHOP=http://127.0.0.1:$SHOP_PORT SHOP_HOST=127.0.0.1:$SHOP_PORT
 }
 
 teardown_file() {
@@ -24,7 +25,9 @@ teardown_file() {
 }
 
 setup() {
-	curl -sS -m 5 -X POST "$SHOP/shop/reset"
+	declare -ft "$BATS_TEST_NAME"	# the words needn't be traced: see ../e2e/stack.bash
+	set +T
+	plainly POST "$SHOP_HOST" /shop/reset
 }
 
 teardown() {	# a caller that a failed test has left behind would disturb the next one
@@ -36,15 +39,25 @@ ask() {	# a piece of work, as a caller sends it
 }
 
 counts() {
-	curl -sS -m 5 "$SHOP/shop/counts"
+	local body status
+
+	plainly GET "$SHOP_HOST" /shop/counts
+	printf '%s\n' "$body"
 }
 
 count() {	# printer, member
-	counts | sed -E "s/.*\"$1\":\{[^}]*\"$2\":([0-9]+).*/\1/"
+	local body status
+
+	plainly GET "$SHOP_HOST" /shop/counts
+	[[ $body =~ \"$1\":\{[^}]*\"$2\":([0-9]+) ]]
+	echo "${BASH_REMATCH[1]}"
 }
 
 wait_for() {	# the query of /shop/wait
-	curl -sS -f -m 10 "$SHOP/shop/wait?$1" >/dev/null
+	local body status
+
+	plainly GET "$SHOP_HOST" "/shop/wait?$1"
+	[ "$status" = 200 ]
 }
 
 mode() {	# printer, list
