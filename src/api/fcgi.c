@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@
 #define HEAD_WAIT_MS 5000  /* how long a connection may take to bring its parameters */
 #define PAUSE_MS 1000	   /* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
-#define BODY_KEPT_BYTES (1u << 20) /* a larger buffer is given back after the request */
+#define BODY_KEPT_BYTES (64u << 10) /* what a larger one needed is given back after the request */
 #define DRAIN_MAX_BYTES                                                                            \
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
@@ -189,6 +190,22 @@ static void send_reply(struct worker *w)
 		FCGX_PutStr(reply->body, (int)reply->body_len, w->fcgi.out);
 }
 
+/* A worker that has once met a large body or sent a large answer shall not keep that memory for
+ * ever: there are many of them. */
+static void give_back(struct worker *w)
+{
+	bool large = w->body_size > BODY_KEPT_BYTES || w->reply.body_len > BODY_KEPT_BYTES;
+
+	if (!large)
+		return;
+	free(w->body);
+	w->body = NULL;
+	w->body_size = 0;
+	reply_release(&w->reply);
+	reply_init(&w->reply);
+	malloc_trim(0);
+}
+
 static void serve_one(struct worker *w)
 {
 	struct request request;
@@ -208,11 +225,7 @@ static void serve_one(struct worker *w)
 	 * others would wait. */
 	if (w->fcgi.ipcFd >= 0)
 		FCGX_Free(&w->fcgi, 1);
-	if (w->body_size > BODY_KEPT_BYTES) {
-		free(w->body);
-		w->body = NULL;
-		w->body_size = 0;
-	}
+	give_back(w);
 }
 
 /* A web server that stops reading or sending in the middle shall not hold a worker for ever. */

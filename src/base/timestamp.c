@@ -180,25 +180,45 @@ static void put_digits(char *at, int64_t value, int count)
 		at[i] = (char)('0' + value % 10);
 }
 
-char *timestamp_format(int64_t us, char text_out[TIMESTAMP_TEXT_LEN + 1])
+struct timestamp_parts timestamp_split(int64_t us)
 {
-	int year, month, day;
+	struct timestamp_parts parts;
 
 	assert(us >= TIMESTAMP_MIN_US && us <= TIMESTAMP_MAX_US);
 	/* The range begins at a midnight, so nothing below divides a negative number. */
 	int64_t since_min_us = us - TIMESTAMP_MIN_US;
 	int64_t us_of_day = since_min_us % US_PER_DAY;
-	int64_t s_of_day = us_of_day / US_PER_S;
-	int64_t days = since_min_us / US_PER_DAY + TIMESTAMP_MIN_US / US_PER_DAY;
-	civil_from_days(days, &year, &month, &day);
+	int s_of_day = (int)(us_of_day / US_PER_S);
+
+	civil_from_days(since_min_us / US_PER_DAY + TIMESTAMP_MIN_US / US_PER_DAY, &parts.year,
+			&parts.month, &parts.day);
+	parts.hour = s_of_day / 3600;
+	parts.minute = s_of_day / 60 % 60;
+	parts.second = s_of_day % 60;
+	parts.us = (int)(us_of_day % US_PER_S);
+	return parts;
+}
+
+int64_t timestamp_join(const struct timestamp_parts *parts)
+{
+	int64_t days = days_from_civil(parts->year, parts->month, parts->day);
+
+	return (days * S_PER_DAY + parts->hour * 3600 + parts->minute * 60 + parts->second) *
+		       US_PER_S +
+	       parts->us;
+}
+
+char *timestamp_format(int64_t us, char text_out[TIMESTAMP_TEXT_LEN + 1])
+{
+	struct timestamp_parts parts = timestamp_split(us);
 
 	memcpy(text_out, "yyyy-mm-ddThh:mm:ss.uuuuuuZ", TIMESTAMP_TEXT_LEN + 1);
-	put_digits(text_out, year, 4);
-	put_digits(text_out + 5, month, 2);
-	put_digits(text_out + 8, day, 2);
-	put_digits(text_out + 11, s_of_day / 3600, 2);
-	put_digits(text_out + 14, s_of_day / 60 % 60, 2);
-	put_digits(text_out + 17, s_of_day % 60, 2);
-	put_digits(text_out + 20, us_of_day % US_PER_S, 6);
+	put_digits(text_out, parts.year, 4);
+	put_digits(text_out + 5, parts.month, 2);
+	put_digits(text_out + 8, parts.day, 2);
+	put_digits(text_out + 11, parts.hour, 2);
+	put_digits(text_out + 14, parts.minute, 2);
+	put_digits(text_out + 17, parts.second, 2);
+	put_digits(text_out + 20, parts.us, 6);
 	return text_out;
 }

@@ -20,4 +20,14 @@ const char *timestamp_parse(const char *text, size_t len, int64_t *us_out);
 /* RFC 3339 UTC with microseconds and Z. `us` must lie in the range above. Returns text_out. */
 char *timestamp_format(int64_t us, char text_out[TIMESTAMP_TEXT_LEN + 1]);
 
+/* An instant as a calendar and a clock in UTC show it; each in its usual range, months and days
+ * from 1. */
+struct timestamp_parts {
+	int year, month, day, hour, minute, second, us;
+};
+
+/* `us` must lie in the range above. */
+struct timestamp_parts timestamp_split(int64_t us);
+int64_t timestamp_join(const struct timestamp_parts *parts);
+
 #endif

@@ -13,13 +13,12 @@
 #define CELL_BYTES 256 /* longer values are fetched again at their full length */
 #define SQL_TEXT_MAX 65536
 #define PACKET_BESIDE 4096 /* what a packet holds beside its long values */
-#define TIME_LEN 26	   /* 2026-12-01 22:40:47.123456 */
 
-/* A value as bound: a number, or bytes. */
+/* A value as bound: a number, bytes or a time. */
 struct value {
 	uint64_t number;
 	unsigned long len;
-	char time[TIME_LEN + 2];
+	MYSQL_TIME time;
 };
 
 struct cell {
@@ -27,6 +26,7 @@ struct cell {
 	db_bool is_null;
 	db_bool cut;
 	uint64_t number;
+	MYSQL_TIME time;
 	char bytes[CELL_BYTES];
 };
 
@@ -102,6 +102,11 @@ static bool is_number(enum enum_field_types type)
 	}
 }
 
+static bool is_time(enum enum_field_types type)
+{
+	return type == MYSQL_TYPE_DATETIME || type == MYSQL_TYPE_TIMESTAMP;
+}
+
 static enum rc bind_columns(struct stmt *st)
 {
 	MYSQL_RES *meta = mysql_stmt_result_metadata(st->mysql_stmt);
@@ -115,16 +120,24 @@ static enum rc bind_columns(struct stmt *st)
 	st->cells = calloc(st->columns, sizeof *st->cells);
 	for (unsigned int i = 0; st->cells && i < st->columns; i++) {
 		struct cell *cell = &st->cells[i];
-		bool number = is_number(fields[i].type);
+		MYSQL_BIND *bind = &st->results[i];
 
-		st->results[i] = (MYSQL_BIND){
-			.buffer_type = number ? MYSQL_TYPE_LONGLONG : MYSQL_TYPE_STRING,
-			.buffer = number ? (void *)&cell->number : (void *)cell->bytes,
-			.buffer_length = number ? sizeof cell->number : sizeof cell->bytes,
-			.length = &cell->len,
-			.is_null = &cell->is_null,
-			.error = &cell->cut,
-		};
+		*bind = (MYSQL_BIND){ .length = &cell->len,
+				      .is_null = &cell->is_null,
+				      .error = &cell->cut };
+		if (is_number(fields[i].type)) {
+			bind->buffer_type = MYSQL_TYPE_LONGLONG;
+			bind->buffer = &cell->number;
+			bind->buffer_length = sizeof cell->number;
+		} else if (is_time(fields[i].type)) {
+			bind->buffer_type = MYSQL_TYPE_DATETIME;
+			bind->buffer = &cell->time;
+			bind->buffer_length = sizeof cell->time;
+		} else {
+			bind->buffer_type = MYSQL_TYPE_STRING;
+			bind->buffer = cell->bytes;
+			bind->buffer_length = sizeof cell->bytes;
+		}
 	}
 	mysql_free_result(meta);
 	if (!st->cells || mysql_stmt_bind_result(st->mysql_stmt, st->results) != 0)
@@ -285,13 +298,19 @@ void bind_time(struct stmt *st, int64_t us)
 
 	if (!bind)
 		return;
-	timestamp_format(us, value->time);
-	value->time[10] = ' ';
-	value->len = TIME_LEN;
-	bind->buffer_type = MYSQL_TYPE_STRING;
-	bind->buffer = value->time;
-	bind->buffer_length = TIME_LEN;
-	bind->length = &value->len;
+	const struct timestamp_parts parts = timestamp_split(us);
+
+	value->time = (MYSQL_TIME){ .year = (unsigned int)parts.year,
+				    .month = (unsigned int)parts.month,
+				    .day = (unsigned int)parts.day,
+				    .hour = (unsigned int)parts.hour,
+				    .minute = (unsigned int)parts.minute,
+				    .second = (unsigned int)parts.second,
+				    .second_part = (unsigned long)parts.us,
+				    .time_type = MYSQL_TIMESTAMP_DATETIME };
+	bind->buffer_type = MYSQL_TYPE_DATETIME;
+	bind->buffer = &value->time;
+	bind->buffer_length = sizeof value->time;
 }
 
 static uint64_t bound_bytes(const struct stmt *st)
@@ -400,15 +419,19 @@ void col_name(struct stmt *st, char *out, size_t size)
 
 int64_t col_time(struct stmt *st)
 {
-	char text[TIME_LEN + 1];
-	size_t len = col_bytes(st, text, TIME_LEN);
-	int64_t us;
+	const struct cell *cell = next_cell(st);
+	const MYSQL_TIME *time = &cell->time;
 
-	if (len != TIME_LEN)
+	if (cell->is_null)
 		return 0;
-	text[10] = 'T';
-	text[TIME_LEN] = 'Z';
-	return timestamp_parse(text, TIME_LEN + 1, &us) ? 0 : us;
+	assert(st->results[st->read - 1].buffer_type == MYSQL_TYPE_DATETIME);
+	return timestamp_join(&(struct timestamp_parts){ .year = (int)time->year,
+							 .month = (int)time->month,
+							 .day = (int)time->day,
+							 .hour = (int)time->hour,
+							 .minute = (int)time->minute,
+							 .second = (int)time->second,
+							 .us = (int)time->second_part });
 }
 
 bool col_blob(struct stmt *st, struct blob *blob_out)
