@@ -37,8 +37,8 @@ struct locked_job {
 /* Inside a transaction. RC_NOT_FOUND. */
 MUST_CHECK enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_out);
 
-/* The same for several, all different; they are locked in the order of their ids, whatever order
- * they are given in. *len_out: how many there are, in no particular order. */
+/* The same for several, all different and in the order of their ids, in which they are locked.
+ * *len_out: how many there are. */
 MUST_CHECK enum rc lock_jobs(struct db *db, const struct id *ids, size_t len,
 			     struct locked_job *locked_out, size_t *len_out);
 

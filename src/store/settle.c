@@ -112,16 +112,18 @@ static enum rc make_plan(struct db *db, const struct locked_job *job, const stru
 	return rc;
 }
 
-/* Each of these writes one row or none; none means that the guard in the statement didn't hold,
- * though the row is locked: the table of moves and the statement differ, which is our own bug. It
- * is never taken for success. */
-static enum rc run_guarded(struct stmt *st)
+enum rc settle_run(struct stmt *st, size_t n)
 {
 	enum rc rc = stmt_run(st);
 
 	if (rc != RC_OK)
 		return rc;
-	return stmt_changed(st) == 1 ? RC_OK : RC_FAULT;
+	return stmt_changed(st) == n ? RC_OK : RC_FAULT;
+}
+
+static enum rc run_guarded(struct stmt *st)
+{
+	return settle_run(st, 1);
 }
 
 enum rc settle_complete(struct db *db, const struct word *word, const struct facing *facing)

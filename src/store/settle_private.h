@@ -23,7 +23,7 @@ MUST_CHECK enum rc settle_find_job(struct db *db, struct word *word);
 MUST_CHECK enum rc settle_read_attempt(struct db *db, const struct word *word,
 				       struct facing *facing_out);
 
-/* The same for several, all different. *len_out: how many there are, in no particular order. */
+/* The same for several. *len_out: how many there are, in no particular order. */
 MUST_CHECK enum rc settle_read_attempts(struct db *db, const struct id *ids, size_t len,
 					struct facing *facings_out, size_t *len_out);
 
@@ -35,7 +35,8 @@ struct settling {
 	enum race_why why;
 };
 
-/* The one place where a word becomes rows. The job's row is locked by the caller. */
+/* Where a word becomes rows, but for those that settle_wins(): settle_words.c writes these
+ * together. The job's row is locked by the caller. */
 MUST_CHECK enum rc settle_locked(struct db *db, const struct locked_job *job,
 				 const struct word *word, const struct facing *facing,
 				 struct settling *out);
@@ -44,6 +45,12 @@ MUST_CHECK enum rc settle_locked(struct db *db, const struct locked_job *job,
  * else; *out is what it would say. */
 bool settle_wins(const struct locked_job *job, const struct word *word, const struct facing *facing,
 		 struct settling *out);
+
+/* Each of the statements writes n rows. One less means that a guard in the statement didn't hold,
+ * though the rows are locked: the table of moves and the statement differ, which is our own bug and
+ * RC_FAULT. It is never taken for success. */
+struct stmt;
+MUST_CHECK enum rc settle_run(struct stmt *st, size_t n);
 
 /* The compare-and-swap of one result. RC_FAULT: the row isn't as it was found under its lock. */
 MUST_CHECK enum rc settle_complete(struct db *db, const struct word *word,

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/log.h"
+#include "store/db_private.h"
 #include "store/outbox.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
@@ -68,23 +69,13 @@ static enum rc read_rows(struct db *db, struct table *t)
 
 /* --- writing what wins */
 
-/* The rows are locked, and what the statements ask for was found true: a row that isn't written
- * means that the table of moves and the statement differ, which is our own bug. */
-static enum rc run_for(struct stmt *st, size_t n)
-{
-	enum rc rc = stmt_run(st);
-
-	if (rc != RC_OK)
-		return rc;
-	return stmt_changed(st) == n ? RC_OK : RC_FAULT;
-}
-
 /* How many of the next winners go into one statement. */
-static size_t list_of(const struct table *t, size_t at)
+static size_t list_of(struct db *db, const struct table *t, size_t at)
 {
 	size_t n = stmt_group(t->winners_len - at), bytes = 0, fit = 0;
+	size_t most = db->packet_max / 2 < LIST_BYTES_MAX ? db->packet_max / 2 : LIST_BYTES_MAX;
 
-	while (fit < n && bytes + t->winners[at + fit]->word->result_len <= LIST_BYTES_MAX)
+	while (fit < n && bytes + t->winners[at + fit]->word->result_len <= most)
 		bytes += t->winners[at + fit++]->word->result_len;
 	return stmt_group(fit > 0 ? fit : 1);
 }
@@ -104,7 +95,7 @@ static enum rc complete_list(struct db *db, const struct seat *const *winners, s
 		bind_bytes(st, word->result, word->result_len);
 		bind_bytes(st, digests[i], SHA256_BYTES);
 	}
-	return run_for(st, n);
+	return settle_run(st, n);
 }
 
 static enum rc complete_jobs(struct db *db, const struct table *t)
@@ -115,7 +106,7 @@ static enum rc complete_jobs(struct db *db, const struct table *t)
 	for (size_t at = 0; rc == RC_OK && at < t->winners_len; at += n) {
 		const struct seat *const *winners = &t->winners[at];
 
-		n = list_of(t, at);
+		n = list_of(db, t, at);
 		if (n == 1)
 			rc = settle_complete(db, winners[0]->word, winners[0]->facing);
 		else
@@ -163,7 +154,7 @@ static enum rc end_attempts(struct db *db, const struct table *t)
 		bind_str(st, first->detail);
 		for (size_t i = 0; i < n; i++, at++)
 			bind_id(st, &t->winners[at]->word->attempt_id);
-		rc = run_for(st, n);
+		rc = settle_run(st, n);
 	}
 	return rc;
 }
@@ -173,8 +164,7 @@ static bool same_owner(const struct locked_job *a, const struct locked_job *b)
 	return a->owner_len == b->owner_len && memcmp(a->owner, b->owner, a->owner_len) == 0;
 }
 
-/* Those whose owner wants to be told; as the winners' jobs go, one for each owner is enough to ask
- * for. */
+/* Which of these owners have an endpoint. They are named by a job of theirs. */
 static enum rc read_wanted(struct db *db, const struct locked_job *const *owners, size_t len,
 			   bool *wanted)
 {
@@ -316,6 +306,8 @@ static enum rc settle_batch(struct db *db, void *arg)
 	struct batch *batch = arg;
 	enum rc rc = find_jobs(db, batch);
 
+	if (rc != RC_OK)
+		return rc;
 	qsort_r(batch->order, batch->len, sizeof *batch->order, by_job, batch->words);
 	for (size_t at = 0; rc == RC_OK && at < batch->len;) {
 		at = set_table(batch, at);

@@ -190,7 +190,7 @@ static const struct {
 	    "attempts_allowed, provider, next_provider, error_reason, effect_done, "
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
 	    "purged_at IS NOT NULL, contract, contract_version FROM jobs " BY_ID
-	    "WHERE id IN ({, |?}) FOR UPDATE"),
+	    "WHERE id IN ({, |?}) ORDER BY id FOR UPDATE"),
 	ROW(SQL_JOB_LOCK_KEY,
 	    "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
 	ROW(SQL_JOB_CANCEL, "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, "
@@ -283,6 +283,8 @@ static const struct {
 			    "('succeeded','failed','cancelled')"),
 
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
+	/* Locked, as a list's swap looks at them with a lock of its own, which others might wait
+	   between. */
 	ROW(SQL_ATTEMPTS_FOR_SETTLE,
 	    "SELECT a.id, a.job_id, a.state, a.version_read, a.provider, EXISTS (SELECT 1 FROM "
 	    "attempts o WHERE "
@@ -291,7 +293,7 @@ static const struct {
 	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts n "
 	    "WHERE n.job_id = a.job_id "
 	    "AND n.provider = a.provider), a.resent FROM attempts a " BY_ID
-	    "WHERE a.id IN ({, |?})"),
+	    "WHERE a.id IN ({, |?}) FOR UPDATE"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "

@@ -422,9 +422,9 @@ int64_t col_time(struct stmt *st)
 	const struct cell *cell = next_cell(st);
 	const MYSQL_TIME *time = &cell->time;
 
-	if (cell->is_null)
-		return 0;
 	assert(st->results[st->read - 1].buffer_type == MYSQL_TYPE_DATETIME);
+	if (cell->is_null || time->year < 1000) /* 0000-00-00, which only a lax mode lets in */
+		return 0;
 	return timestamp_join(&(struct timestamp_parts){ .year = (int)time->year,
 							 .month = (int)time->month,
 							 .day = (int)time->day,

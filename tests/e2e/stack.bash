@@ -56,7 +56,11 @@ stack_down() {
 api() {
 	local own=(-H "Authorization: Bearer ${TOKEN-$ONEJOB_TOKEN}" -H 'Content-Type: application/json')
 
-	plainly "$1" "${ONEJOB_URL#http://}" "$2" "${own[@]}" "${@:3}" || by_curl "$1" "$2" "${own[@]}" "${@:3}"
+	local code=0
+
+	plainly "$1" "${ONEJOB_URL#http://}" "$2" "${own[@]}" "${@:3}" || code=$?
+	[ $code != 1 ] || { by_curl "$1" "$2" "${own[@]}" "${@:3}"; code=$?; }
+	return $code
 }
 
 by_curl() { # METHOD PATH CURL OPTIONS...
@@ -85,25 +89,33 @@ create() {
 	api POST /v1/jobs -H "Idempotency-Key: \"$key\"" -d "$json" "$@"
 }
 
-# A jq that lives as long as the stack, as starting one takes longer than most requests: it is given a line {"paths":...,"of":...}
-# and answers with "=" and what stands at those paths, or with "!", up to a NUL.
+# A jq that lives as long as the stack, as starting one takes longer than most requests: it is given a line {"n":...,"paths":...,
+# "of":...} and answers with n, "=" and what stands at those paths, or with "!", up to a NUL.
 teller_start() {
 	mkfifo "$STACK/teller.in" "$STACK/teller.out"
 	# shellcheck disable=SC2016
-	jq -R -j --unbuffered '(try (fromjson | .of as $of | .paths | map(. as $path | $of | getpath($path) | if type == "string" then .
-		else tojson end) | "=" + join(" ")) catch "!"), "\u0000"' <>"$STACK/teller.in" 1<>"$STACK/teller.out" 3>&- &
+	jq -R -j --unbuffered '(try (fromjson | .of as $of | "\(.n)=" + (.paths | map(. as $path | $of | getpath($path) |
+		if type == "string" then . else tojson end) | join(" "))) catch "!"), "\u0000"' \
+		<>"$STACK/teller.in" 1<>"$STACK/teller.out" 3>&- &
 	TELLER=$!
 	export TELLER
 }
 
-# tell JSON PATHS: PATHS is an array of jq's paths. Fails if the text isn't one line of JSON, or has no such places.
+# tell JSON PATHS: PATHS is an array of jq's paths. 1 if the text isn't one line of JSON, or has no such places. An answer that
+# nobody took before is dropped.
 tell() {
-	local answer
+	local answer n=$RANDOM$RANDOM
 
 	[[ $1 != *$'\n'* ]] || return 1
-	printf '{"paths":%s,"of":%s}\n' "$2" "$1" 1<>"$STACK/teller.in"
-	IFS= read -r -d '' -t 20 answer <>"$STACK/teller.out"
-	[ "${answer:0:1}" = = ] && printf '%s\n' "${answer:1}"
+	printf '{"n":%s,"paths":%s,"of":%s}\n' "$n" "$2" "$1" 1<>"$STACK/teller.in"
+	while IFS= read -r -d '' -t 20 answer <>"$STACK/teller.out"; do
+		case $answer in
+		"$n="*) printf '%s\n' "${answer#*=}"; return 0 ;;
+		'!') return 1 ;;
+		esac
+	done
+	echo 'the teller does not answer' >&2
+	return 1
 }
 
 # paths_of FILTER...: as an array of paths in $paths, if each is a plain .a.b[0].c
@@ -133,6 +145,7 @@ field() {
 	if paths_of "$@" && tell "$body" "$paths"; then
 		return 0
 	fi
+	[ $# = 1 ] || { echo "no such members: $* in $body" >&2; return 1; }
 	if ((BASH_SUBSHELL > ${TEST_SUBSHELL-0})); then
 		exec jq -r "$1" <<<"$body"
 	fi

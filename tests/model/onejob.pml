@@ -256,7 +256,7 @@ inline commit()
 
 /* --- store/settle.c */
 
-/* job_complete() and attempt_end(); the loser's end is SQL_ATTEMPT_DISCARD */
+/* settle_complete() and attempt_end(); the loser's end is SQL_ATTEMPT_DISCARD */
 inline bring_result(i)
 {
 	if

@@ -66,6 +66,7 @@ static const char *literal_after(const char *before, size_t len)
 		{ "id = ", ID_A },
 		{ "id <> ", ID_A },
 		{ " IN (", ID_A },
+		{ "CAST(", ID_A },
 		{ "owner = ", "'1'" },
 		{ "owner > ", "'5'" },
 		{ "idempotency_key = ", "'1'" },
@@ -160,7 +161,8 @@ static bool is_of_the_claim(enum sql id)
  * says so. */
 static bool must_go_by_id(enum sql id, const char *select_type)
 {
-	static const char *const names[] = { "WHERE id = ?", "WHERE id IN ({", "WHERE j.id IN ({" };
+	static const char *const names[] = { "WHERE id = ?", "WHERE id IN ({", "WHERE j.id IN ({",
+					     "WHERE a.id IN ({", "ON jobs.id = d.job" };
 	const char *text = sql_text(id);
 	bool locks = strncmp(text, "UPDATE", 6) == 0 || strncmp(text, "DELETE", 6) == 0 ||
 		     strstr(text, "FOR UPDATE");

@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2034 # body, status and headers go to those who load this
 # A request over a socket of this very shell, for where starting curl would be most of the work.
 
-# plainly METHOD HOST:PORT PATH [-H HEADER...] [-d BODY]: the answer's body in $body, status in $status, header lines in $headers. Fails
-# before it has sent anything where curl's options ask for more than that.
+# plainly METHOD HOST:PORT PATH [-H HEADER...] [-d BODY]: the answer's body in $body, status in $status, header lines in $headers.
+# 1, before anything is sent, where curl's options ask for more than that; 2 where no whole answer came.
 plainly() {
-	local LC_ALL=C head="$1 $3 HTTP/1.1"$'\r\n'"Host: $2"$'\r\nAccept: */*\r\nConnection: close\r\n' data='' to=$2 socket length=''
+	local LC_ALL=C head="$1 $3 HTTP/1.1"$'\r\n'"Host: $2"$'\r\nAccept: */*\r\nConnection: close\r\n' data='' to=$2 socket length='' ok=2
 
+	body='' status='' headers=''
 	[ "$1" != HEAD ] || return 1
 	shift 3
 	while [ $# -gt 0 ]; do
@@ -16,36 +17,47 @@ plainly() {
 		esac
 		shift 2
 	done
-	exec {socket}<>"/dev/tcp/${to/://}" || return 1
-	printf '%s\r\n%s' "$head" "$data" >&$socket
-	take_head $socket
-	if [ -z "$length" ] || [ "$length" -gt 65536 ]; then	# to the end, and faster than byte by byte
-		body=$(cat <&$socket)
-	else
-		IFS= read -r -N "$length" -t 60 -u $socket body || [ "${#body}" = "$length" ]
+	exec {socket}<>"/dev/tcp/${to/://}" || return 2
+	if printf '%s\r\n%s' "$head" "$data" >&$socket && take_head $socket && take_body $socket; then
+		ok=0
 	fi
 	exec {socket}>&-
+	[ $ok = 0 ] || printf 'no whole answer: status %s, headers %s\n' "$status" "$headers" >&2
 	less_line_ends body
+	return $ok
 }
 
 # take_head DESCRIPTOR: $status, $headers, $length
 take_head() {
 	local line
 
-	IFS= read -r -t 60 -u "$1" line
+	IFS= read -r -t 60 -u "$1" line || return 1
 	headers=${line%$'\r'}
-	[[ $headers =~ ^HTTP/1\.1\ ([0-9]{3}) ]]
+	[[ $headers =~ ^HTTP/1\.1\ ([0-9]{3}) ]] || return 1
 	status=${BASH_REMATCH[1]}
-	while IFS= read -r -t 60 -u "$1" line && line=${line%$'\r'} && [ -n "$line" ]; do
+	while IFS= read -r -t 60 -u "$1" line || return 1; do
+		line=${line%$'\r'}
+		[ -n "$line" ] || break
 		headers+=$'\n'$line
 		case $line in
 		Content-Length:\ *) length=${line#*: } ;;
-		Transfer-Encoding:*) echo 'an answer in chunks, which this client does not read' >&2; return 1 ;;
+		Transfer-Encoding:*) return 1 ;;	# which this client doesn't read
 		esac
 	done
 	case $status in
 	204 | 304) length=0 ;;
 	esac
+}
+
+# take_body DESCRIPTOR: as long as it was announced, else to the end; what is long is not taken byte by byte
+take_body() {
+	if [ -n "$length" ] && [ "$length" -le 65536 ]; then
+		[ "$length" = 0 ] || IFS= read -r -N "$length" -t 60 -u "$1" body
+	else
+		body=$(timeout 60 cat <&"$1"; echo .)
+		body=${body%.}
+	fi
+	[ -z "$length" ] || [ "${#body}" = "$length" ]
 }
 
 less_line_ends() { # NAME

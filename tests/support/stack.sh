@@ -91,10 +91,11 @@ make_data() {
 
 	[ ! -d "$dir/data" ] || return 0
 	version=$(mariadbd --no-defaults --version 2>/dev/null | sed -nE 's/.* Ver ([A-Za-z0-9.+~-]+) .*/\1/p')
+	[ -n "$version" ] || stack_fail "mariadbd doesn't tell its version"
 	template=$build/data-$(id -un)-$version
 	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf"	# tokens and password belong to the data
 	(
-		flock 7
+		flock -w 120 7 || stack_fail "another start has been making an empty database for two minutes" "$(part_log mariadb-install)"
 		[ -d "$template" ] || make_template "$template"
 	) 7>>"$build/data.lock" || exit 1
 	cp -r "$template" "$dir/data.new"
