@@ -301,6 +301,8 @@ contract_of() {
 @test "an unknown attempt is listed with commands that settle it, and a result said by hand is kept to the digit" {
 	new_doubt by-hand
 	run -0 onejob attempt list --unknown
+	has "^attempt $ATTEMPT\$"
+	has "^  age [0-9a-z ]+, provider [a-z0-9-]+, phase [a-z_]+, reason [a-z_]+, job $JOB\$"
 	has "onejob attempt settle $ATTEMPT succeeded --result FILE"
 	has "onejob attempt settle $ATTEMPT released"
 	run -0 onejob job show "$JOB"

@@ -73,7 +73,7 @@ violation='failed contract_violation 200 desk 1 false ask_operator'
 	look "$job"
 	is 'the job after it' "$(field '[.result, .version, .completed_by] | tojson')" "$before"
 	is 'races on record' "$(sql -e "SELECT COUNT(*) FROM races WHERE job_id = x'${job//-/}'")" 1
-	grep -q "$first" "$STACK"/log/*.log
+	grep -qE " race .*attempt=$first .*why=" "$STACK"/log/api*.log
 }
 
 @test "e02 an error inside a 200 is no success: an inner 4xx fails, an inner 5xx is unknown" {

@@ -4,6 +4,7 @@
 set -u
 
 model=$(cd "$(dirname "$0")" && pwd -P)/onejob.pml
+source=$(cd "$(dirname "$0")/../../src" && pwd -P)
 work=$(mktemp -d "${TMPDIR:-/tmp}/onejob-model.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' TERM INT HUP
@@ -99,6 +100,19 @@ holds 'no order of steps breaks a rule: three attempts, none sent again, one fau
 holds 'no order of steps breaks a rule: three attempts, sent again twice, one fault, one word of an operator' \
 	-DTRIES=3 -DRESENDS=2 -DFAULTS=1 -DOPS=1
 reached
+
+# What a comment of the model calls a function is one of the program, or a step of the model itself.
+named() {
+	local name strangers=
+
+	for name in $(grep -oE '\b[a-z_]+\(\)' onejob.pml | sort -u | tr -d '()'); do
+		grep -qE "\binline $name\(" onejob.pml ||
+			grep -rqE --include='*.c' "\b$name\(" "$source" || strangers+=" $name"
+	done
+	[ -z "$strangers" ]
+	result $? 'each function that the model speaks of is one of the program' "${strangers:+in none:$strangers}"
+}
+named
 
 while IFS='|' read -r rule macros sentence; do
 	found "$rule" "$macros" "$sentence"

@@ -476,7 +476,7 @@ inline crash()
 	forget()
 }
 
-/* It couldn't renew in time and lives on, under a new id: lease_is_over() and register_anew() of poller/desk.c. */
+/* It couldn't renew in time and lives on, under a new id: desk_give_up_id() and register_anew() of poller/desk.c. */
 #define LEASE_RUNS_OUT d_step { MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED; hear_again() }
 
 #ifdef M_SEND_LATE
@@ -497,7 +497,7 @@ active [2] proctype Poller()
 end:
 	if
 	:: d_step { !locked && CLAIMABLE && count < TRIES && (_pid == 0 || busy[0]) -> locked = true; busy[_pid] = true }
-	/* ask() of poller/questions.c, the transaction of ask_take() */
+	/* questions_ask() of poller/questions.c, the transaction of ask_take() */
 	:: d_step { !locked && RESENDABLE && (_pid == 0 || busy[0]) ->
 		take_again(HOLDER(_pid));
 		busy[_pid] = true;
@@ -528,7 +528,7 @@ end:
 	:: d_step { true -> locked = false; mine = count + 1 }	/* RC_UNCERTAIN, and it was not done */
 #endif
 	fi;
-claimed:	/* hand_out() and desk_take() of poller/desk.c */
+claimed:	/* desk_hand_out() and desk_take() of poller/desk.c */
 	if
 	:: !late -> late = true; goto claimed
 	:: atomic { IN_TIME -> late = false; send(mine) } -> goto sent	/* wire_send() */
