@@ -311,13 +311,14 @@ script_of() { # PAGE
 	SH
 	awk -v quote="'" '
 		function literal(text) { gsub(quote, quote "\\" quote quote, text); return quote text quote }
+		here { sub(/^    /, ""); print; here = !/^EOF$/; next }
 		!/^    / { typed = 0; next }
 		{ sub(/^    /, "") }
 		/^#> / { print "has " NR " " literal(substr($0, 4)); next }
 		/^["{ ]/ && !goes_on { next }
 		!typed { print "exec >\"$said\" 2>&1" }
 		!goes_on { print "trap \"failed " NR " status\" ERR" }
-		{ typed = 1; goes_on = /\\$/; print }
+		{ typed = 1; goes_on = /\\$/; here = /<<.EOF.$/; print }
 	' "$1"
 }
 
@@ -334,5 +335,18 @@ clone_of_stack() { # FOLDER
 	clone_of_stack "$BATS_TEST_TMPDIR/walk"
 	script_of "$TOP/doc/contracts.md" >"$BATS_TEST_TMPDIR/script"
 	is 'commands of it' "$(($(grep -c '^onejob \|^curl \|^job=\|^printf .*provider put' "$BATS_TEST_TMPDIR/script") > 20))" 1
+	(cd "$BATS_TEST_TMPDIR/walk" && bash "$BATS_TEST_TMPDIR/script" 3>&-)
+}
+
+section_of() { # PAGE HEADING
+	awk -v heading="$2" '/^#/ { on = $0 == heading } on' "$1"
+}
+
+@test "what README.md has people type works as printed" {
+	clone_of_stack "$BATS_TEST_TMPDIR/walk"
+	section_of "$TOP/README.md" '## Try it' >"$BATS_TEST_TMPDIR/page"
+	section_of "$TOP/README.md" '### Fail over only to what is proven' >>"$BATS_TEST_TMPDIR/page"
+	script_of "$BATS_TEST_TMPDIR/page" >"$BATS_TEST_TMPDIR/script"
+	is 'requests of it' "$(grep -c '^curl ' "$BATS_TEST_TMPDIR/script")" 6
 	(cd "$BATS_TEST_TMPDIR/walk" && bash "$BATS_TEST_TMPDIR/script" 3>&-)
 }

@@ -162,6 +162,15 @@ accepted='"headers":{"X-Callback":"{{callback_url}}"},"accepted":{"reference":"/
 	done
 }
 
+@test "an operator's word that an attempt is cancelled is passed on to its provider" {
+	start stop-word stall "\"timeout_ms\":300,\"cancel\":{\"url\":\"$PRINTSHOP_URL/told-word?attempt={{attempt.id}}\",\"method\":\"DELETE\"}"
+	wait_job "$job" unknown
+	operator POST "/v1/attempts/$(field '.attempts[0].id')/settle" -d '{"outcome":"cancelled"}'
+	is 'the attempt' "$status $(field '.attempts[0].state')" '200 cancelled'
+	shop '/shop/wait?printer=told-word&requests=1&timeout_ms=15000' >/dev/null
+	is method "$(shop '/shop/requests?printer=told-word' | jq -r '.[0].method')" DELETE
+}
+
 hook_of() { # JOB TYPE: the message's request at the endpoint
 	shop '/shop/requests?printer=hook' | jq -c --arg j "$1" --arg t "$2" '.[] | select((.body | fromjson | .data.id == $j and .type == $t))'
 }
@@ -183,5 +192,22 @@ hook_of() { # JOB TYPE: the message's request at the endpoint
 	start told-3 status=400
 	wait_for 20 eval '[ -n "$(hook_of "$job" job.failed)" ]'
 	is 'the secret in the database' "$(mariadb-dump --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" onejob | grep -c "$WEBHOOK_SECRET" || true)" 0
+	onejob webhook delete demo >/dev/null
+}
+
+@test "a message that isn't taken comes again under its id; an endpoint that is gone is told nothing more" {
+	onejob webhook put demo --url "$PRINTSHOP_URL/again-hook" --secret '${env:WEBHOOK_SECRET}' >/dev/null
+	shop '/shop/mode?printer=again-hook&mode=status=503' -X PUT -o /dev/null
+	create told-again '{"provider":"inkjet","input":1}'
+	shop '/shop/wait?printer=again-hook&requests=1&timeout_ms=20000' >/dev/null
+	shop '/shop/mode?printer=again-hook&mode=' -X PUT -o /dev/null
+	shop '/shop/wait?printer=again-hook&requests=2&timeout_ms=30000' >/dev/null
+	is 'ids of two sendings' "$(shop '/shop/requests?printer=again-hook' | jq '[.[].headers["webhook-id"]] | "\(length) \(unique | length)"' -r)" '2 1'
+	shop '/shop/mode?printer=again-hook&mode=status=410' -X PUT -o /dev/null
+	create told-gone '{"provider":"inkjet","input":1}'
+	wait_for 20 eval '[[ "$(onejob --json webhook list)" == *\"enabled\":false* ]]'
+	create told-never '{"provider":"inkjet","input":1}'
+	wait_job "$(field .id)" succeeded
+	is 'requests' "$(wire again-hook)" 3
 	onejob webhook delete demo >/dev/null
 }

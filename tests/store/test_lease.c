@@ -266,10 +266,17 @@ static void jobs_whose_time_is_over_fail_for_good(void **state)
 	size_t expired;
 
 	(void)state;
+	raw_run(here.raw,
+		"INSERT INTO webhooks (owner, url, secrets, enabled, created_at, updated_at) "
+		"VALUES ('ann', 'https://a.example', '[]', 1, NOW(6), NOW(6))");
 	for (size_t i = 0; i < ROWS(rows); i++)
 		jobs[i] = job_new((struct a_job){ .more = rows[i].more });
 	assert_int_equal(claim_expire(here.db, &expired), RC_OK);
 	assert_int_equal(expired, 5);
+	assert_string_equal(
+		raw_text("SELECT CONCAT_WS(' ', COUNT(*), COUNT(DISTINCT o.job_id), MIN(o.type), "
+			 "MAX(j.state)) FROM outbox o JOIN jobs j ON j.id = o.job_id"),
+		"5 5 job.failed failed");
 	for (size_t i = 0; i < ROWS(rows); i++) {
 		const char *now = raw_text("SELECT CONCAT_WS(' ', state, version, "
 					   "IFNULL(error_reason, '-')) FROM jobs WHERE id = %s",

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154 # words and variables that stack.bash, front.bash and work.bash share
+# What ./run promises beside the stack that all the other files use it for.
+
+load stack
+load front
+load work
+
+setup_file() {
+	export ONEJOB_GRACE_SECONDS=1 ONEJOB_POLL_MS=50
+	stack_up --workers 2
+}
+
+teardown_file() {
+	stack_down
+}
+
+free_port() {
+	local port
+
+	while port=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+	echo "$port"
+}
+
+pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
+
+@test "without --detach it shows its steps, says where it answers, stays, and ends its own stack at Ctrl-C" {
+	local dir port step
+
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
+	port=$(free_port)
+	env --default-signal=INT "$TOP/run" --dir "$dir" --port "$port" --workers 2 >"$dir/said" 2>&1 3>&- &
+	poller=$!
+	wait_for 90 grep -q '^Ctrl-C stops it' "$dir/said" || { cat "$dir/said" >&2; return 1; }
+	for step in 'one job: ' 'once$' '409 /problems/idempotency-key-reused$' 'the job is unknown, not failed' '409 /problems/attempt-in-doubt$' \
+		'releases the attempt to the laser' 'succeeded, completed by attempt' '409 /problems/attempt-lost$' "the laser's result as it was$"; do
+		has 'a step' "$step" "$(cat "$dir/said")"
+	done
+	has 'the address' "^onejob answers at http://127.0.0.1:$port " "$(cat "$dir/said")"
+	is 'the parts up' "$(pids "$dir" | wc -w)" 5
+	is 'the other stack answers' "$(curl -sS -o /dev/null -w '%{http_code}' "$ONEJOB_URL/readyz")" 200
+	kill -INT $poller
+	ended $poller 60
+	is 'status' "$code" 0
+	is 'what is left of it' "$(find "$dir" -maxdepth 1 -name '*.pid')" ''
+	is 'the other stack answers' "$(curl -sS -o /dev/null -w '%{http_code}' "$ONEJOB_URL/readyz")" 200
+	rm -rf "$dir"
+}
+
+@test "a second start in the same folder, also two at once, leaves every process as it was" {
+	local before
+
+	before=$(pids "$STACK")
+	"$TOP/run" --detach --dir "$STACK" >/dev/null 2>&1 3>&- &
+	"$TOP/run" --detach --dir "$STACK" >/dev/null 2>&1 3>&-
+	wait $!
+	is 'the processes' "$(pids "$STACK")" "$before"
+}
+
+@test "whatever part is killed with -9, a start brings it back" {
+	local part
+
+	for part in printshop nginx poller-1 api mariadbd; do
+		kill -9 "$(cat "$STACK/$part.pid")"
+		stack_start
+		create "after-$part" '{"provider":"inkjet","input":1}'
+		is "created without $part" "$status" 201
+		wait_job "$(field .id)" succeeded
+	done
+}
