@@ -27,7 +27,7 @@ header() {
 # refused STATUS NAME: the last answer is that problem, and is written as one.
 refused() {
 	is 'status and type' "$status $(field .type .status)" "$1 /problems/$2 $1"
-	[[ $(field .title) =~ [a-z]\ [a-z] && $(field .detail) =~ [a-z]\ [a-z] ]] || { printf 'says nothing: %s\n' "$body" >&2; return 1; }
+	[[ $(field .title) =~ ^[A-Z] && $(field .detail) =~ [a-z]\ [a-z] ]] || { printf 'says nothing: %s\n' "$body" >&2; return 1; }
 	is 'type and cache' "$(header Content-Type; header Cache-Control)" $'application/problem+json\nno-store'
 	[[ $(header X-Request-Id) =~ ^[A-Za-z0-9-]{1,64}$ ]] || { printf 'not one X-Request-Id: %s\n' "$headers" >&2; return 1; }
 }

@@ -41,7 +41,7 @@ take_head() {
 		headers+=$'\n'$line
 		case $line in
 		Content-Length:\ *) length=${line#*: } ;;
-		Transfer-Encoding:*) return 1 ;;	# which this client doesn't read
+		Transfer-Encoding:\ chunked) length=chunked ;;
 		esac
 	done
 	case $status in
@@ -51,6 +51,10 @@ take_head() {
 
 # take_body DESCRIPTOR: as long as it was announced, else to the end; what is long is not taken byte by byte
 take_body() {
+	if [ "$length" = chunked ]; then
+		take_chunks "$1"
+		return
+	fi
 	if [ -n "$length" ] && [ "$length" -le 65536 ]; then
 		[ "$length" = 0 ] || IFS= read -r -N "$length" -t 60 -u "$1" body
 	else
@@ -58,6 +62,18 @@ take_body() {
 		body=${body%.}
 	fi
 	[ -z "$length" ] || [ "${#body}" = "$length" ]
+}
+
+take_chunks() { # DESCRIPTOR
+	local line piece
+
+	while IFS= read -r -t 60 -u "$1" line && [[ $line =~ ^([0-9a-fA-F]+)[$';\r'] ]]; do
+		length=$((16#${BASH_REMATCH[1]}))
+		[ $length -gt 0 ] || return 0
+		IFS= read -r -N $((length + 2)) -t 60 -u "$1" piece && [ "${piece:length}" = $'\r\n' ] || return 1
+		body+=${piece:0:length}
+	done
+	return 1
 }
 
 less_line_ends() { # NAME
