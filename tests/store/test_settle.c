@@ -444,6 +444,19 @@ static void winners_of_a_batch_are_written_each_as_it_was_said(void **state)
 				   hex),
 			1);
 	}
+	/* The indexes on generated columns follow a list, too. */
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM jobs FORCE INDEX (listed) WHERE listed = 1"), 0);
+	assert_int_equal(
+		raw_number(
+			"SELECT COUNT(*) FROM jobs FORCE INDEX (queue) WHERE state = 'succeeded'"),
+		JOBS);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM attempts FORCE INDEX (one_in_doubt) "
+				    "WHERE in_doubt = 1"),
+			 0);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs FORCE INDEX (gives_up) WHERE "
+				    "gives_up_at IS NULL"),
+			 JOBS);
 	assert_string_equal(
 		raw_text("SELECT CONCAT_WS(' ', COUNT(*), COUNT(DISTINCT o.job_id), MIN(o.owner), "
 			 "MAX(o.owner), MIN(o.type)) FROM outbox o"),
