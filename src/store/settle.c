@@ -121,11 +121,6 @@ enum rc settle_run(struct stmt *st, size_t n)
 	return stmt_changed(st) == n ? RC_OK : RC_FAULT;
 }
 
-static enum rc run_guarded(struct stmt *st)
-{
-	return settle_run(st, 1);
-}
-
 enum rc settle_complete(struct db *db, const struct word *word, const struct facing *facing)
 {
 	struct stmt *st = db_stmt(db, SQL_JOB_COMPLETE);
@@ -139,7 +134,7 @@ enum rc settle_complete(struct db *db, const struct word *word, const struct fac
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static enum rc job_requeue(struct db *db, const struct word *word, const struct facing *facing,
@@ -153,7 +148,7 @@ static enum rc job_requeue(struct db *db, const struct word *word, const struct 
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static enum rc job_fail(struct db *db, const struct word *word, const struct facing *facing)
@@ -171,7 +166,7 @@ static enum rc job_fail(struct db *db, const struct word *word, const struct fac
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static enum rc job_lose_track(struct db *db, const struct word *word, const struct facing *facing)
@@ -180,7 +175,7 @@ static enum rc job_lose_track(struct db *db, const struct word *word, const stru
 
 	bind_id(st, &word->job_id);
 	bind_u64(st, facing->version_read);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 /* The attempt moves alone; readers of an open job see that. */
@@ -248,7 +243,7 @@ static enum rc attempt_end(struct db *db, const struct word *word, enum sql id)
 		else
 			bind_null(st);
 	}
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static enum rc attempt_release_it(struct db *db, const struct word *word)
@@ -257,7 +252,7 @@ static enum rc attempt_release_it(struct db *db, const struct word *word)
 
 	bind_str(st, word->note);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 /* An operator's cancel is passed on to the provider; the provider's own need not be. */
@@ -269,7 +264,7 @@ static enum rc attempt_cancel(struct db *db, const struct word *word)
 	bind_u64(st, word->by == BY_OPERATOR);
 	bind_u64(st, word->by == BY_OPERATOR);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static void bind_ms(struct stmt *st, int64_t ms)
@@ -293,7 +288,7 @@ static enum rc attempt_acknowledge(struct db *db, const struct word *word)
 	bind_ms(st, word->overdue_ms);
 	bind_ms(st, word->ask_after_ms);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 /* It was acknowledged, and its poller had been given up meanwhile: what the provider calls the work
@@ -305,7 +300,7 @@ static enum rc attempt_note(struct db *db, const struct word *word)
 	bind_str(st, word->reference);
 	bind_ms(st, word->ask_after_ms);
 	bind_id(st, &word->attempt_id);
-	enum rc rc = run_guarded(st);
+	enum rc rc = settle_run(st, 1);
 
 	return rc == RC_OK ? job_touch(db, word) : rc;
 }
@@ -317,7 +312,7 @@ static enum rc attempt_lose_track(struct db *db, const struct word *word)
 	bind_seen(st, word);
 	bind_ms(st, word->ask_after_ms);
 	bind_id(st, &word->attempt_id);
-	return run_guarded(st);
+	return settle_run(st, 1);
 }
 
 static enum rc move_attempt(struct db *db, const struct word *word, const struct move *move)
