@@ -1,28 +1,23 @@
 #include <string.h>
 
 #include "base/timestamp.h"
+#include "store/create_group.h"
 #include "store/db_private.h"
-#include "store/job_store.h"
+#include "store/create_private.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
 #define ROUNDS                                                                                     \
 	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
 
-struct create {
-	const struct caller *caller;
-	const struct idempotency_key *key;
-	const struct intent *intent;
-	const struct id *id;
-	int64_t now_us;
-	const char *traceparent;
-	struct job *job;
-};
-
-static void bind_intent(struct stmt *st, const struct create *c)
+void create_bind_key(struct stmt *st, const struct create *c)
 {
 	bind_bytes(st, c->key->bytes, c->key->len);
 	bind_bytes(st, c->intent->fingerprint, SHA256_BYTES);
+}
+
+void create_bind_rest(struct stmt *st, const struct create *c)
+{
 	bind_bytes(st, c->intent->input, c->intent->input_len);
 	if (c->intent->metadata_len > 2)
 		bind_bytes(st, c->intent->metadata, c->intent->metadata_len);
@@ -50,32 +45,11 @@ static bool copy(struct blob *blob, const void *bytes, size_t len)
 	return blob->bytes != NULL;
 }
 
-static enum rc find_owner(struct db *db, const struct caller *caller, struct blob *owner_out)
-{
-	const unsigned char *hash = caller->token_sha256;
-	struct known_owner *known = &db->known[hash[0] % KNOWN_OWNERS];
-	struct identity who;
-
-	if (!caller->has_token)
-		return copy(owner_out, caller->owner, caller->owner_len) ? RC_OK : RC_FAULT;
-	if (known->owner_len == 0 || memcmp(known->token_sha256, hash, SHA256_BYTES) != 0) {
-		enum rc rc = job_store_identify(db, caller, &who);
-
-		if (rc != RC_OK)
-			return rc;
-		memcpy(known->token_sha256, hash, SHA256_BYTES);
-		memcpy(known->owner, who.owner, who.owner_len);
-		known->owner_len = who.owner_len;
-	}
-	return copy(owner_out, known->owner, known->owner_len) ? RC_OK : RC_FAULT;
-}
-
-/* The job as it was just written, without reading it again. Where that fails it is written all the
- * same: the next round's insert meets it, and the look-up tells the rest. */
-static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_version)
+enum rc create_fill(const struct create *c, const void *owner, size_t owner_len,
+		    uint64_t contract_version)
 {
 	struct job *job = c->job;
-	bool ok = find_owner(db, c->caller, &job->owner) == RC_OK;
+	bool ok = copy(&job->owner, owner, owner_len);
 
 	job->id = *c->id;
 	job->state = JOB_QUEUED;
@@ -100,6 +74,36 @@ static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_
 	return RC_UNCERTAIN;
 }
 
+static const struct known_owner *known_owner(struct db *db, const struct caller *caller)
+{
+	const unsigned char *hash = caller->token_sha256;
+	struct known_owner *known = &db->known[hash[0] % KNOWN_OWNERS];
+	struct identity who;
+
+	if (known->owner_len > 0 && memcmp(known->token_sha256, hash, SHA256_BYTES) == 0)
+		return known;
+	if (job_store_identify(db, caller, &who) != RC_OK)
+		return NULL;
+	memcpy(known->token_sha256, hash, SHA256_BYTES);
+	memcpy(known->owner, who.owner, who.owner_len);
+	known->owner_len = who.owner_len;
+	return known;
+}
+
+/* Where this fails the job is written all the same: the next round's insert meets it, and the
+ * look-up tells the rest. */
+static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_version)
+{
+	const struct caller *caller = c->caller;
+
+	if (!caller->has_token)
+		return create_fill(c, caller->owner, caller->owner_len, contract_version);
+	const struct known_owner *known = known_owner(db, caller);
+
+	return known ? create_fill(c, known->owner, known->owner_len, contract_version)
+		     : RC_UNCERTAIN;
+}
+
 static enum sql insert_of(bool by_token, bool by_contract)
 {
 	if (by_contract)
@@ -118,7 +122,8 @@ static enum rc insert(struct db *db, const struct create *c)
 	bind_id(st, c->id);
 	if (!by_token)
 		bind_bytes(st, c->caller->owner, c->caller->owner_len);
-	bind_intent(st, c);
+	create_bind_key(st, c);
+	create_bind_rest(st, c);
 	if (by_token)
 		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
 	bind_str(st, by_contract ? c->intent->contract : c->intent->provider);
@@ -201,15 +206,29 @@ static enum created create_round(struct db *db, const struct create *c, bool *ag
 	return CREATED_NOT_STORED;
 }
 
+enum created create_alone(struct db *db, const struct create *c)
+{
+	enum created created = CREATED_NOT_STORED;
+	bool again = true;
+
+	/* A lost answer leaves open whether the row is there: the next insert of the same id and
+	 * key finds out. */
+	for (int round = 0; again && round < ROUNDS; round++) {
+		if (round > 0)
+			db_pause(round);
+		again = false;
+		created = create_round(db, c, &again);
+	}
+	return created;
+}
+
 enum created job_store_create(struct db *db, const struct caller *caller,
 			      const struct idempotency_key *key, const struct intent *intent,
 			      const struct id *id, int64_t now_us, const char *traceparent,
 			      struct job *job_out)
 {
-	struct create create = { caller, key, intent, id, now_us, traceparent, job_out };
-	enum created created = CREATED_NOT_STORED;
+	const struct create create = { caller, key, intent, id, now_us, traceparent, job_out };
 	struct identity who;
-	bool again = true;
 
 	*job_out = (struct job){ 0 };
 	if (caller->has_token && caller->owner) {
@@ -218,13 +237,5 @@ enum created job_store_create(struct db *db, const struct caller *caller,
 		if (rc != RC_OK)
 			return rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
 	}
-	/* A lost answer leaves open whether the row is there: the next insert of the same id and
-	 * key finds out. */
-	for (int round = 0; again && round < ROUNDS; round++) {
-		if (round > 0)
-			db_pause(round);
-		again = false;
-		created = create_round(db, &create, &again);
-	}
-	return created;
+	return db->group ? create_in_turn(db->group, db, &create) : create_alone(db, &create);
 }

@@ -150,6 +150,14 @@ static const struct {
 	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER,
 	    CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_CONTRACT
 			   "FROM contracts k WHERE k.name = ? AND k.live = 1"),
+	ROW(SQL_JOBS_CREATE,
+	    CREATE_COLUMNS "VALUES {, |(?, ?, " CREATE_KEY "?, ?, " CREATE_REST "?, ?)}"),
+	ROW(SQL_OWNERS_OF_TOKENS,
+	    "SELECT t.sha256, t.owner FROM tokens t WHERE t.sha256 IN ({, |?}) AND (t.expires_at "
+	    "IS NULL OR t.expires_at > NOW(6))"),
+	ROW(SQL_PROVIDERS_NAMED, "SELECT p.name FROM providers p WHERE p.name IN ({, |?})"),
+	ROW(SQL_CONTRACTS_NAMED, "SELECT k.name, k.first_provider, k.version FROM contracts k "
+				 "WHERE k.name IN ({, |?}) AND k.live = 1"),
 	ROW(SQL_JOB_BY_KEY_TOKEN,
 	    "SELECT " JOB_AND_ATTEMPTS
 	    " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "

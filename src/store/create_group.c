@@ -1,0 +1,234 @@
+/* create_group.c: who writes, and for whom. See create_group.h. */
+#include "store/create_group.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/create_private.h"
+#include "store/db_private.h"
+
+#define GROUP_MAX 32
+#define GROUP_BYTES_MAX (256u << 10) /* of inputs and metadata; a larger create goes alone */
+#define PATIENCE_MS 100 /* one that waits for a single row's lock shall not hold up all the others */
+
+/* Where groups meet keys that are there, clients repeat themselves, and a statement for several is
+ * lost work: so many creates go alone before it is tried again, twice as many each time. */
+#define ALONE_MIN 16
+#define ALONE_MAX 4096
+
+enum turn { TURN_WAITS, TURN_LEADS, TURN_OVER };
+
+/* One create in the queue; it lives on its thread's stack. */
+struct place {
+	struct ticket ticket;
+	struct place *next;
+	enum turn turn;
+	pthread_cond_t called;
+};
+
+struct create_group {
+	pthread_mutex_t lock; /* of all below */
+	struct place *first, **end;
+	size_t waiting;
+	bool writing;
+	unsigned int alone;	 /* so many more creates stay out of this */
+	unsigned int alone_next; /* what a key that is there costs the next time */
+	pthread_condattr_t monotonic;
+};
+
+struct create_group *create_group_new(void)
+{
+	struct create_group *group = calloc(1, sizeof *group);
+
+	if (!group)
+		return NULL;
+	group->end = &group->first;
+	group->alone_next = ALONE_MIN;
+	pthread_mutex_init(&group->lock, NULL);
+	pthread_condattr_init(&group->monotonic);
+	pthread_condattr_setclock(&group->monotonic, CLOCK_MONOTONIC);
+	return group;
+}
+
+void create_group_free(struct create_group *group)
+{
+	if (!group)
+		return;
+	pthread_condattr_destroy(&group->monotonic);
+	pthread_mutex_destroy(&group->lock);
+	free(group);
+}
+
+void create_group_join(struct create_group *group, struct db *db)
+{
+	db->group = group;
+}
+
+size_t create_group_waiting(struct create_group *group)
+{
+	pthread_mutex_lock(&group->lock);
+	size_t waiting = group->waiting;
+
+	pthread_mutex_unlock(&group->lock);
+	return waiting;
+}
+
+static size_t bytes_of(const struct create *c)
+{
+	return c->intent->input_len + c->intent->metadata_len;
+}
+
+/* --- with the lock held */
+
+static void append(struct create_group *group, struct place *place)
+{
+	*group->end = place;
+	group->end = &place->next;
+	group->waiting++;
+}
+
+static void leave(struct create_group *group, struct place *place)
+{
+	struct place **at = &group->first;
+
+	while (*at != place)
+		at = &(*at)->next;
+	*at = place->next;
+	if (group->end == &place->next)
+		group->end = at;
+	group->waiting--;
+}
+
+static void hand_on(struct create_group *group)
+{
+	group->writing = group->first != NULL;
+	if (!group->first)
+		return;
+	group->first->turn = TURN_LEADS;
+	pthread_cond_signal(&group->first->called);
+}
+
+/* A double click is no reason to write nothing: the second of one key waits for the next turn. */
+static bool repeats(struct ticket *const *tickets, size_t n, const struct create *c)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct idempotency_key *key = tickets[i]->create->key;
+
+		if (key->len == c->key->len && memcmp(key->bytes, c->key->bytes, key->len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* From the queue's head, the leader first, as many as one statement takes: a number that a
+ * statement is prepared for. */
+static size_t take(struct create_group *group, struct ticket **tickets)
+{
+	size_t n = 0, bytes = 0;
+
+	for (struct place *at = group->first; at && n < GROUP_MAX; at = at->next) {
+		bytes += bytes_of(at->ticket.create);
+		if (n > 0 && (bytes > GROUP_BYTES_MAX || repeats(tickets, n, at->ticket.create)))
+			break;
+		tickets[n++] = &at->ticket;
+	}
+	n = stmt_group(n);
+	for (size_t i = 0; i < n; i++)
+		leave(group, group->first);
+	return n;
+}
+
+static void learn(struct create_group *group, bool met_a_key)
+{
+	if (!met_a_key) {
+		group->alone_next = ALONE_MIN;
+		return;
+	}
+	group->alone = group->alone_next;
+	if (group->alone_next < ALONE_MAX)
+		group->alone_next *= 2;
+}
+
+/* True: it leads. False: its turn is over, or it has waited long enough. */
+static bool wait_for_turn(struct create_group *group, struct place *place)
+{
+	struct timespec until;
+
+	append(group, place);
+	if (!group->writing)
+		hand_on(group);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += PATIENCE_MS * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_nsec -= 1000000000L;
+		until.tv_sec++;
+	}
+	while (place->turn == TURN_WAITS)
+		if (pthread_cond_timedwait(&place->called, &group->lock, &until) == ETIMEDOUT &&
+		    place->turn == TURN_WAITS)
+			break;
+	return place->turn == TURN_LEADS;
+}
+
+/* --- without it */
+
+static struct place *place_of(struct ticket *ticket)
+{
+	return (struct place *)((char *)ticket - offsetof(struct place, ticket));
+}
+
+/* Called and left with the lock held. A group's own statement is written before the next one's
+ * turn; so is a create alone, while which others gather. */
+static enum created lead(struct create_group *group, struct db *db, const struct create *c)
+{
+	struct ticket *tickets[GROUP_MAX];
+	enum created created = CREATED__MAX;
+	size_t n = take(group, tickets);
+	bool met_a_key = false;
+
+	pthread_mutex_unlock(&group->lock);
+	if (n == 1)
+		created = create_alone(db, c);
+	else
+		met_a_key = !create_many(db, tickets, n);
+	pthread_mutex_lock(&group->lock);
+	if (n > 1)
+		learn(group, met_a_key);
+	for (size_t i = 1; i < n; i++) {
+		place_of(tickets[i])->turn = TURN_OVER;
+		pthread_cond_signal(&place_of(tickets[i])->called);
+	}
+	hand_on(group);
+	return created;
+}
+
+enum created create_in_turn(struct create_group *group, struct db *db, const struct create *c)
+{
+	struct place place = { .ticket = { .create = c }, .turn = TURN_WAITS };
+	enum created created = CREATED__MAX;
+	bool joins;
+
+	pthread_mutex_lock(&group->lock);
+	joins = group->alone == 0 && bytes_of(c) <= GROUP_BYTES_MAX;
+	if (group->alone > 0)
+		group->alone--;
+	if (joins) {
+		pthread_cond_init(&place.called, &group->monotonic);
+		if (wait_for_turn(group, &place))
+			created = lead(group, db, c);
+		else if (place.turn == TURN_WAITS)
+			leave(group, &place);
+		pthread_cond_destroy(&place.called);
+	}
+	pthread_mutex_unlock(&group->lock);
+	if (created != CREATED__MAX)
+		return created;
+	if (place.ticket.written &&
+	    create_fill(c, place.ticket.owner, place.ticket.owner_len,
+			place.ticket.contract_version) == RC_OK)
+		return CREATED_NEW;
+	return create_alone(db, c);
+}

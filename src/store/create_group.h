@@ -1,0 +1,34 @@
+/* create_group.h: creates that wait at the same moment share a statement, and its commit.
+ *
+ * The connections of a process that have joined a group take turns at writing new jobs. One that
+ * comes while nobody writes goes at once, alone. One that comes while another writes waits for it;
+ * then the one who has waited longest writes for as many as wait, with one statement. So there is
+ * no delay for one alone and no timer to tune: the busier the database, the more share a commit.
+ * Each still gets its own exact answer. Whatever keeps one statement from writing all of them (a
+ * key that is there, an unknown caller, a lost connection) sends each of them on alone, with its
+ * own connection. */
+#ifndef STORE_CREATE_GROUP_H
+#define STORE_CREATE_GROUP_H
+
+#include <stddef.h>
+
+#include "store/db.h"
+#include "store/job_store.h"
+
+struct create_group;
+struct create;
+
+struct create_group *create_group_new(void); /* NULL: no memory */
+void create_group_free(struct create_group *group); /* when its connections are gone; NULL is fine */
+
+/* The creates of this connection take turns with those of the group's others; all of them belong to
+ * different threads. Before its first use. */
+void create_group_join(struct create_group *group, struct db *db);
+
+/* How many wait at this moment. */
+size_t create_group_waiting(struct create_group *group);
+
+/* Store's own. */
+enum created create_in_turn(struct create_group *group, struct db *db, const struct create *c);
+
+#endif
