@@ -1,4 +1,5 @@
-/* fcgi.c: the only file that knows libfcgi.
+/* fcgi.c: the only file that knows libfcgi. Its workers are threads, which share nothing but the
+ * listening socket and what `struct api` says.
  *
  * Connections are accepted here and handed to libfcgi as it finds a kept connection: open, with its
  * descriptor in the request. So each passes the gate first (see gate.h), and libfcgi never waits in
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,8 @@ struct worker {
 	int epoll_fd;
 	bool unix_socket;
 	bool reachable; /* the database, when it was last looked after */
+	pthread_t thread;
+	int code; /* of exit */
 };
 
 static bool watch(struct worker *w, int fd, uint32_t events)
@@ -67,34 +71,28 @@ static bool is_unix_socket(int fd)
 	       address.ss_family == AF_UNIX;
 }
 
-static int block_signals(void)
+static void stop_signals(sigset_t *set_out)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGUSR1);
-	signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an error of write, not the end */
-	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
-		return -1;
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	sigemptyset(set_out);
+	sigaddset(set_out, SIGTERM);
+	sigaddset(set_out, SIGINT);
+	sigaddset(set_out, SIGUSR1);
 }
 
 static bool open_worker(struct worker *w, const struct api *api, int listen_fd)
 {
-	int flags = fcntl(listen_fd, F_GETFL);
+	sigset_t set;
 
-	*w = (struct worker){ .api = api, .listen_fd = listen_fd, .epoll_fd = -1 };
+	*w = (struct worker){ .api = api, .listen_fd = listen_fd, .reachable = true };
+	stop_signals(&set);
 	reply_init(&w->reply);
 	w->head = malloc(GATE_MAX_BYTES);
 	w->unix_socket = is_unix_socket(listen_fd);
-	w->signal_fd = block_signals();
+	w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 && flags >= 0 &&
-	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 &&
 	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE) &&
-	       FCGX_Init() == 0 && FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
+	       FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
 }
 
 static void close_worker(struct worker *w)
@@ -270,10 +268,10 @@ static bool accept_one(struct worker *w)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		log_error("api.accept", "error=\"%s\" pause_ms=%d", strerror(errno), PAUSE_MS);
+		log_error("api.accept", "error=\"%m\" pause_ms=%d", PAUSE_MS);
 		poll(&p, 1, PAUSE_MS);
 		return true;
-	default: log_error("api.accept", "error=\"%s\"", strerror(errno)); return false;
+	default: log_error("api.accept", "error=\"%m\""); return false;
 	}
 }
 
@@ -287,7 +285,7 @@ static int wait_for_work(struct worker *w)
 		if (events[i].data.fd == w->signal_fd)
 			return -1;
 	if (count < 0 && errno != EINTR) {
-		log_error("api.wait", "error=\"%s\"", strerror(errno));
+		log_error("api.wait", "error=\"%m\"");
 		return -1;
 	}
 	return count > 0;
@@ -304,27 +302,77 @@ static void look_after_database(struct worker *w)
 	w->reachable = reachable;
 }
 
-int fcgi_serve(const struct api *api, int listen_fd)
+/* A stop signal stays pending, so that each thread sees it. One that can't go on ends them all:
+ * then somebody starts the process anew. */
+static void *work(void *arg)
 {
-	struct worker w;
-	int code = EXIT_SUCCESS;
+	struct worker *w = arg;
 	int work;
 
-	if (!open_worker(&w, api, listen_fd)) {
-		log_error("api.start", "fd=%d error=\"%s\"", listen_fd, strerror(errno));
-		close_worker(&w);
-		return EXIT_FAILURE;
-	}
-	w.reachable = true;
-	look_after_database(&w);
-	while ((work = wait_for_work(&w)) >= 0) {
+	look_after_database(w);
+	while ((work = wait_for_work(w)) >= 0) {
 		if (work == 0) {
-			look_after_database(&w);
-		} else if (!accept_one(&w)) {
-			code = EXIT_FAILURE;
+			look_after_database(w);
+		} else if (!accept_one(w)) {
+			w->code = EXIT_FAILURE;
+			kill(getpid(), SIGTERM);
 			break;
 		}
 	}
-	close_worker(&w);
+	return NULL;
+}
+
+/* The first worker is this thread itself. */
+static int run_workers(struct worker *workers, size_t n)
+{
+	int code = EXIT_SUCCESS;
+	size_t started = 1;
+
+	while (started < n &&
+	       pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+		started++;
+	if (started < n) {
+		log_error("api.start", "threads=%zu error=\"no more threads\"", started);
+		code = EXIT_FAILURE;
+		kill(getpid(), SIGTERM);
+	}
+	work(&workers[0]);
+	for (size_t i = 0; i < started; i++) {
+		if (i > 0)
+			pthread_join(workers[i].thread, NULL);
+		if (workers[i].code != EXIT_SUCCESS)
+			code = EXIT_FAILURE;
+	}
+	return code;
+}
+
+/* For the whole process: a peer that is gone is an error of write, not the end. */
+static bool prepare_process(int listen_fd)
+{
+	int flags = fcntl(listen_fd, F_GETFL);
+	sigset_t set;
+
+	stop_signals(&set);
+	signal(SIGPIPE, SIG_IGN);
+	return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 && flags >= 0 &&
+	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 && FCGX_Init() == 0;
+}
+
+int fcgi_serve(const struct api *apis, size_t n, int listen_fd)
+{
+	struct worker *workers = calloc(n, sizeof *workers);
+	bool ok = workers && prepare_process(listen_fd);
+	int code = EXIT_FAILURE;
+	size_t opened = 0;
+
+	while (ok && opened < n)
+		ok = open_worker(&workers[opened], &apis[opened], listen_fd), opened++;
+	if (ok)
+		code = run_workers(workers, n);
+	else
+		log_error("api.start", "fd=%d error=\"%m\"", listen_fd);
+	for (size_t i = 0; i < opened; i++)
+		close_worker(&workers[i]);
+	free(workers);
 	return code;
 }

@@ -4,25 +4,49 @@
 #include "api/fcgi.h"
 #include "base/conf.h"
 #include "base/log.h"
+#include "store/create_group.h"
 
 #define LISTEN_FD 0
+
+/* A thread's connection is its own; what they share is whose turn it is to write new jobs. */
+static bool open_thread(struct api *api, const struct conf *conf, struct create_group *group)
+{
+	*api = (struct api){ .db = db_new(conf->defaults_file),
+			     .max_body_bytes = conf->max_body_bytes,
+			     .trust_owner = conf->trust_owner == 1 };
+	if (!api->db)
+		return false;
+	create_group_join(group, api->db);
+	return keyring_load(conf->callback_keys, &api->keyring) == RC_OK;
+}
+
+static void close_thread(struct api *api)
+{
+	db_free(api->db);
+	keyring_release(&api->keyring);
+}
 
 int main(void)
 {
 	struct conf conf;
-	struct api api;
-	int code;
+	struct create_group *group;
+	struct api *apis;
+	size_t opened = 0;
+	bool ok;
+	int code = EXIT_FAILURE;
 
 	log_open("onejob-api");
 	if (conf_load(&conf) != RC_OK)
 		return EXIT_FAILURE;
-	api = (struct api){ .db = db_new(conf.defaults_file),
-			    .max_body_bytes = conf.max_body_bytes,
-			    .trust_owner = conf.trust_owner == 1 };
-	if (!api.db || keyring_load(conf.callback_keys, &api.keyring) != RC_OK)
-		return EXIT_FAILURE;
-	code = fcgi_serve(&api, LISTEN_FD);
-	db_free(api.db);
-	keyring_release(&api.keyring);
+	group = create_group_new();
+	apis = calloc(conf.threads, sizeof *apis);
+	for (ok = group && apis; ok && opened < conf.threads; opened++)
+		ok = open_thread(&apis[opened], &conf, group);
+	if (ok)
+		code = fcgi_serve(apis, conf.threads, LISTEN_FD);
+	while (opened > 0)
+		close_thread(&apis[--opened]);
+	free(apis);
+	create_group_free(group);
 	return code;
 }

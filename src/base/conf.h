@@ -12,6 +12,7 @@
 
 struct conf {
 	uint32_t max_body_bytes;  /* ONEJOB_MAX_BODY */
+	uint32_t threads;	  /* ONEJOB_THREADS: of one process of the API */
 	uint32_t trust_owner;	  /* ONEJOB_TRUST_OWNER: 1: ONEJOB_OWNER is authenticated */
 	uint32_t in_flight_max;	  /* ONEJOB_IN_FLIGHT: requests on the wire in one poller */
 	uint32_t lease_s;	  /* ONEJOB_LEASE_SECONDS */

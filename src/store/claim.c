@@ -10,6 +10,7 @@
 #include "store/stmt.h"
 
 #define OWNERS_MAX 64
+#define OWNER_ROWS 64
 
 struct owner {
 	unsigned char bytes[OWNER_MAX];
@@ -117,34 +118,53 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 	return rc;
 }
 
-static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max,
-			   struct owner *owners, size_t *len)
-{
-	struct stmt *st = db_stmt(db, SQL_QUEUE_OWNERS);
-
-	bind_str(st, lane);
-	bind_bytes(st, after->bytes, after->len);
-	bind_u64(st, max);
-	enum rc rc = stmt_run(st);
-
-	for (size_t got = 0; rc == RC_OK && got < max; got++) {
-		rc = stmt_fetch(st);
-		if (rc == RC_OK) {
-			owners[*len].len = col_bytes(st, owners[*len].bytes, OWNER_MAX);
-			(*len)++;
-		}
-	}
-	if (rc == RC_OK)
-		stmt_done(st);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
-}
-
 static bool is_owner(const struct owner *owners, size_t len, const struct owner *one)
 {
 	for (size_t i = 0; i < len; i++)
 		if (owners[i].len == one->len && memcmp(owners[i].bytes, one->bytes, one->len) == 0)
 			return true;
 	return false;
+}
+
+/* From *at on, which moves along: the owners that have something due, up to `max` of them. A page
+ * of rows; it may be full of one owner's, and the next begins behind that one. RC_NOT_FOUND: that
+ * was the last. */
+static enum rc read_owner_page(struct db *db, const char *lane, struct owner *at, size_t max,
+			       struct owner *owners, size_t *len)
+{
+	struct stmt *st = db_stmt(db, SQL_QUEUE_OWNERS);
+	size_t rows = 0;
+
+	bind_str(st, lane);
+	bind_bytes(st, at->bytes, at->len);
+	bind_u64(st, OWNER_ROWS);
+	enum rc rc = stmt_run(st);
+
+	while (rc == RC_OK && *len < max && (rc = stmt_fetch(st)) == RC_OK) {
+		struct owner owner;
+
+		owner.len = col_bytes(st, owner.bytes, OWNER_MAX);
+		rows++;
+		if (is_owner(at, 1, &owner))
+			continue;
+		*at = owner;
+		if (col_u64(st) == 1)
+			owners[(*len)++] = owner;
+	}
+	if (rc == RC_OK)
+		stmt_done(st);
+	return rc == RC_NOT_FOUND && rows == OWNER_ROWS ? RC_OK : rc;
+}
+
+static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max,
+			   struct owner *owners, size_t *len)
+{
+	struct owner at = *after;
+	enum rc rc = RC_OK;
+
+	while (rc == RC_OK && *len < max)
+		rc = read_owner_page(db, lane, &at, max, owners, len);
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
 /* Where the turn over this provider's owners stands. When there is no room for one more provider,

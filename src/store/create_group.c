@@ -12,14 +12,15 @@
 
 #define GROUP_MAX 32
 #define GROUP_BYTES_MAX (256u << 10) /* of inputs and metadata; a larger create goes alone */
-#define PATIENCE_MS 100 /* one that waits for a single row's lock shall not hold up all the others */
+#define PATIENCE_MS                                                                                \
+	100 /* one that waits for a single row's lock shall not hold up all the others */
 
 /* Where groups meet keys that are there, clients repeat themselves, and a statement for several is
  * lost work: so many creates go alone before it is tried again, twice as many each time. */
 #define ALONE_MIN 16
 #define ALONE_MAX 4096
 
-enum turn { TURN_WAITS, TURN_LEADS, TURN_OVER };
+enum turn { TURN_WAITS, TURN_LEADS, TURN_TAKEN, TURN_OVER }; /* taken: another writes it now */
 
 /* One create in the queue; it lives on its thread's stack. */
 struct place {
@@ -81,6 +82,11 @@ static size_t bytes_of(const struct create *c)
 	return c->intent->input_len + c->intent->metadata_len;
 }
 
+static struct place *place_of(struct ticket *ticket)
+{
+	return (struct place *)((char *)ticket - offsetof(struct place, ticket));
+}
+
 /* --- with the lock held */
 
 static void append(struct create_group *group, struct place *place)
@@ -136,8 +142,10 @@ static size_t take(struct create_group *group, struct ticket **tickets)
 		tickets[n++] = &at->ticket;
 	}
 	n = stmt_group(n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		place_of(tickets[i])->turn = TURN_TAKEN;
 		leave(group, group->first);
+	}
 	return n;
 }
 
@@ -152,33 +160,41 @@ static void learn(struct create_group *group, bool met_a_key)
 		group->alone_next *= 2;
 }
 
-/* True: it leads. False: its turn is over, or it has waited long enough. */
-static bool wait_for_turn(struct create_group *group, struct place *place)
+static struct timespec end_of_patience(void)
 {
 	struct timespec until;
 
-	append(group, place);
-	if (!group->writing)
-		hand_on(group);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += PATIENCE_MS * 1000000L;
 	if (until.tv_nsec >= 1000000000L) {
 		until.tv_nsec -= 1000000000L;
 		until.tv_sec++;
 	}
-	while (place->turn == TURN_WAITS)
-		if (pthread_cond_timedwait(&place->called, &group->lock, &until) == ETIMEDOUT &&
-		    place->turn == TURN_WAITS)
-			break;
+	return until;
+}
+
+/* True: it leads. False: its turn is over, or it has waited long enough and has left. */
+static bool wait_for_turn(struct create_group *group, struct place *place)
+{
+	const struct timespec until = end_of_patience();
+
+	append(group, place);
+	if (!group->writing)
+		hand_on(group);
+	while (place->turn == TURN_WAITS) {
+		int rc = pthread_cond_timedwait(&place->called, &group->lock, &until);
+
+		if (rc == ETIMEDOUT && place->turn == TURN_WAITS) {
+			leave(group, place);
+			return false;
+		}
+	}
+	while (place->turn == TURN_TAKEN)
+		pthread_cond_wait(&place->called, &group->lock);
 	return place->turn == TURN_LEADS;
 }
 
 /* --- without it */
-
-static struct place *place_of(struct ticket *ticket)
-{
-	return (struct place *)((char *)ticket - offsetof(struct place, ticket));
-}
 
 /* Called and left with the lock held. A group's own statement is written before the next one's
  * turn; so is a create alone, while which others gather. */
@@ -219,16 +235,13 @@ enum created create_in_turn(struct create_group *group, struct db *db, const str
 		pthread_cond_init(&place.called, &group->monotonic);
 		if (wait_for_turn(group, &place))
 			created = lead(group, db, c);
-		else if (place.turn == TURN_WAITS)
-			leave(group, &place);
 		pthread_cond_destroy(&place.called);
 	}
 	pthread_mutex_unlock(&group->lock);
 	if (created != CREATED__MAX)
 		return created;
-	if (place.ticket.written &&
-	    create_fill(c, place.ticket.owner, place.ticket.owner_len,
-			place.ticket.contract_version) == RC_OK)
+	if (place.ticket.written && create_fill(c, place.ticket.owner, place.ticket.owner_len,
+						place.ticket.contract_version) == RC_OK)
 		return CREATED_NEW;
 	return create_alone(db, c);
 }

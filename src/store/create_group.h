@@ -19,7 +19,8 @@ struct create_group;
 struct create;
 
 struct create_group *create_group_new(void); /* NULL: no memory */
-void create_group_free(struct create_group *group); /* when its connections are gone; NULL is fine */
+void create_group_free(
+	struct create_group *group); /* when its connections are gone; NULL is fine */
 
 /* The creates of this connection take turns with those of the group's others; all of them belong to
  * different threads. Before its first use. */

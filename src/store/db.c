@@ -24,9 +24,10 @@ static const char *const session[] = {
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 };
 
+/* The library is set up here, because its first use by several threads at once isn't safe. */
 struct db *db_new(const char *defaults_file)
 {
-	struct db *db = calloc(1, sizeof *db);
+	struct db *db = mysql_library_init(0, NULL, NULL) == 0 ? calloc(1, sizeof *db) : NULL;
 
 	if (db)
 		db->defaults_file = defaults_file;

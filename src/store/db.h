@@ -15,7 +15,7 @@
 struct db;
 
 /* defaults_file: an option file to read instead of the usual ones, or NULL. NULL when there is no
- * memory. */
+ * memory. The first call of a process comes before its other threads. */
 struct db *db_new(const char *defaults_file);
 void db_free(struct db *db); /* NULL is fine */
 

@@ -102,6 +102,14 @@
 	"(SELECT COUNT(*) FROM attempts o FORCE INDEX (job_number) WHERE o.job_id = " job_id       \
 	" AND o.state IN ('starting','running','unknown','released')) = 0 "
 
+/* The providers that queued jobs are for: a step for each, and not for each job, which it is only
+ * where the columns before it are grouped by too. */
+#define QUEUED_PROVIDERS                                                                           \
+	"(SELECT next_provider AS name FROM jobs WHERE state = 'queued' GROUP BY state, "          \
+	"next_provider) q "
+#define QUEUED_FOR(provider)                                                                       \
+	"jobs j FORCE INDEX (queue) ON j.state = 'queued' AND j.next_provider = " provider " "
+
 /* Settled, and nothing of it is still out. */
 #define PURGEABLE                                                                                  \
 	"j.id > ? AND j.id <= ? AND j.state IN ('succeeded','failed','cancelled') "                \
@@ -428,14 +436,15 @@ static const struct {
 	    "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
 	    "WHERE id < ? ORDER BY id DESC LIMIT ?"),
 
-	ROW(SQL_QUEUE_PROVIDERS, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM "
-				 "jobs WHERE state = 'queued' "
-				 "AND next_provider > ?) q JOIN providers p ON p.name = "
-				 "q.next_provider AND p.enabled = 1 "
-				 "ORDER BY q.next_provider LIMIT 256"),
+	/* A look for each provider. */
+	ROW(SQL_QUEUE_PROVIDERS,
+	    "SELECT p.name FROM providers p WHERE p.enabled = 1 AND p.name > ? AND (SELECT 1 FROM "
+	    "jobs j FORCE INDEX (queue) WHERE j.state = 'queued' AND j.next_provider = p.name "
+	    "LIMIT 1) = 1 ORDER BY p.name LIMIT 256"),
+	/* The first row of each owner is the one that has been due longest. */
 	ROW(SQL_QUEUE_OWNERS,
-	    "SELECT owner FROM jobs WHERE state = 'queued' AND next_provider = ? AND owner > ? "
-	    "GROUP BY owner HAVING MIN(run_after) <= NOW(6) LIMIT ?"),
+	    "SELECT owner, run_after <= NOW(6) FROM jobs FORCE INDEX (queue) WHERE state = "
+	    "'queued' AND next_provider = ? AND owner > ? ORDER BY owner, run_after LIMIT ?"),
 	ROW(SQL_QUEUE_CANDIDATES,
 	    "{ UNION ALL |(SELECT id, LENGTH(input) FROM jobs WHERE state = 'queued' AND "
 	    "next_provider = ? AND owner = ? "
@@ -474,9 +483,9 @@ static const struct {
 	    "revision = revision + 1, updated_at = NOW(6) WHERE id IN ({, |?}) AND state = "
 	    "'queued'"),
 
-	ROW(SQL_STRANDED_FIND, "SELECT q.next_provider FROM (SELECT DISTINCT next_provider FROM "
-			       "jobs WHERE state = 'queued') q LEFT JOIN providers p "
-			       "ON p.name = q.next_provider WHERE p.name IS NULL LIMIT 16"),
+	ROW(SQL_STRANDED_FIND,
+	    "SELECT q.name FROM " QUEUED_PROVIDERS
+	    "LEFT JOIN providers p ON p.name = q.name WHERE p.name IS NULL LIMIT 16"),
 	ROW(SQL_STRANDED_JOBS,
 	    "SELECT id FROM jobs WHERE state = 'queued' AND next_provider = ? LIMIT 64"),
 	ROW(SQL_STRANDED_FAIL,
@@ -488,11 +497,13 @@ static const struct {
 	    "p.name = jobs.next_provider)"),
 	/* Jobs, questions and messages. */
 	ROW(SQL_QUEUE_DUE,
-	    "SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM jobs j JOIN providers p ON p.name = "
-	    "j.next_provider AND p.enabled = 1 WHERE j.state = 'queued' AND j.run_after <= NOW(6) "
-	    "AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6))) OR EXISTS (SELECT 1 FROM "
-	    "attempts a WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT 1 FROM outbox o WHERE "
-	    "o.next_at <= NOW(6))"),
+	    "SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM providers p STRAIGHT_JOIN " QUEUED_FOR(
+		    "p.name") "WHERE p.enabled = 1 AND j.run_after <= NOW(6) "
+			      "AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6))) OR EXISTS "
+			      "(SELECT 1 FROM "
+			      "attempts a WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT 1 FROM "
+			      "outbox o WHERE "
+			      "o.next_at <= NOW(6))"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),
@@ -605,10 +616,15 @@ static const struct {
 	    "is left', j.error_attempt_id = a.id, j.updated_at = NOW(6) WHERE j.id = ? AND j.state "
 	    "= 'queued'"),
 	/* Queued along a route that nobody sends to now. */
+	/* Jobs of all kinds that are queued for a disabled provider are gone through where it is a
+	 * later route of some contract. */
 	ROW(SQL_ASTRAY_FIND,
-	    "SELECT j.id FROM jobs j JOIN providers p ON p.name = j.next_provider AND p.enabled = "
-	    "0 JOIN contract_routes r ON r.name = j.contract AND r.version = j.contract_version "
-	    "AND r.provider = j.next_provider AND r.place > 0 WHERE j.state = 'queued' LIMIT 64"),
+	    "SELECT j.id FROM (SELECT DISTINCT r.provider AS name FROM contract_routes r JOIN "
+	    "providers p ON p.name = r.provider AND p.enabled = 0 WHERE r.place > 0) q "
+	    "STRAIGHT_JOIN " QUEUED_FOR(
+		    "q.name") "JOIN contract_routes r ON r.name = j.contract AND r.version = "
+			      "j.contract_version AND "
+			      "r.provider = j.next_provider AND r.place > 0 LIMIT 64"),
 
 	ROW(SQL_CERTIFICATES_FOLLOW,
 	    "UPDATE certificates SET provider_version = ? WHERE provider = ? AND newest = 1 AND "
@@ -706,14 +722,17 @@ static const struct {
 	    "'unknown'), "
 	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit"),
 	ROW(SQL_VITALS_DUE,
-	    "SELECT id, run_after FROM jobs WHERE state = 'queued' AND run_after <= NOW(6) "
-	    "ORDER BY run_after LIMIT 1"),
+	    "SELECT j.id, j.run_after FROM (SELECT next_provider, owner, MIN(run_after) AS due "
+	    "FROM jobs WHERE state = 'queued' GROUP BY state, next_provider, owner ORDER BY due "
+	    "LIMIT 1) q STRAIGHT_JOIN " QUEUED_FOR(
+		    "q.next_provider") "AND j.owner = q.owner AND j.run_after = q.due WHERE q.due "
+				       "<= NOW(6) LIMIT 1"),
 	ROW(SQL_VITALS_UNKNOWN,
 	    "SELECT id, updated_at FROM jobs WHERE state = 'unknown' ORDER BY updated_at LIMIT 1"),
 	ROW(SQL_VITALS_STRANDED,
-	    "SELECT COUNT(*) FROM (SELECT j.id FROM jobs j LEFT JOIN providers p ON p.name = "
-	    "j.next_provider WHERE "
-	    "j.state = 'queued' AND (p.name IS NULL OR p.enabled = 0) LIMIT 1000) s"),
+	    "SELECT COUNT(*) FROM (SELECT j.id FROM " QUEUED_PROVIDERS
+	    "LEFT JOIN providers p ON p.name = q.name STRAIGHT_JOIN " QUEUED_FOR(
+		    "q.name") "WHERE p.name IS NULL OR p.enabled = 0 LIMIT 1000) s"),
 
 	/* A message of what the job has just come to, for an owner that has an endpoint. */
 	ROW(SQL_OUTBOX_ADD, "INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, "

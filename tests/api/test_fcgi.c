@@ -42,7 +42,7 @@ static void start(struct sockaddr_un *at)
 	assert_int_equal(listen(fd, 16), 0);
 	worker = fork();
 	if (worker == 0)
-		_exit(fcgi_serve(&api, fd));
+		_exit(fcgi_serve(&api, 1, fd));
 	assert_true(worker > 0);
 	close(fd);
 }

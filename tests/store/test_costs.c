@@ -162,7 +162,26 @@ static void a_claim_of_a_batch_is_a_dozen_statements(void **state)
 	struct cost cost = cost_of(claim_batch, NULL);
 
 	assert_int_equal(taken.len, BATCH);
-	costs("claim", cost, (struct cost){ { 10, 9, 400, 520, 129 } });
+	costs("claim", cost, (struct cost){ { 11, 10, 400, 330, 129 } });
+}
+
+static void a_claim_costs_no_more_where_the_queue_is_long(void **state)
+{
+	(void)state;
+	queue(3 * BATCH);
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, "
+		"next_provider, input, state, max_attempts, attempts_allowed, run_after, "
+		"created_at, updated_at) SELECT UNHEX(MD5(CONCAT(HEX(a.id), HEX(b.id)))), "
+		"a.owner, CONCAT(HEX(a.id), HEX(b.id)), a.fingerprint, a.provider, "
+		"a.next_provider, a.input, a.state, 3, 3, a.run_after, a.created_at, "
+		"a.updated_at FROM jobs a JOIN jobs b");
+	assert_true(raw_number("SELECT COUNT(*) FROM jobs") > 30000);
+	claim_batch(NULL);
+	struct cost cost = cost_of(claim_batch, NULL);
+
+	assert_int_equal(taken.len, BATCH);
+	costs("claim of many", cost, (struct cost){ { 11, 10, 400, 330, 129 } });
 }
 
 struct batch {
@@ -212,6 +231,7 @@ int main(void)
 		TEST(a_repeat_is_an_insert_that_fails_and_one_look),
 		TEST(a_read_is_one_statement),
 		TEST(a_claim_of_a_batch_is_a_dozen_statements),
+		TEST(a_claim_costs_no_more_where_the_queue_is_long),
 		TEST(results_of_a_batch_are_settled_by_five_statements),
 	};
 

@@ -37,6 +37,7 @@ static const struct pardon {
 	{ SQL_CERTIFY_FIND, "certify_runs", "*",
 	  "what is under way: one row for each route at most, gone with its verdict; in order "
 	  "of the key and limited" },
+	{ SQL_ASTRAY_FIND, "contract_routes", "index", "one row for each route there is" },
 	{ SQL_ASTRAY_FIND, "providers or pollers", "*", "a small table" },
 	{ SQL_TOKEN_LIST, "tokens", "index",
 	  "the operator's list, in order of the key and limited" },
@@ -44,6 +45,8 @@ static const struct pardon {
 	  "of a few rows the server may rather read all; a change of a provider's row" },
 	{ SQL_CERTIFICATES_DIE_BY_PROVIDER, "certificates", "*", "the same" },
 	{ SQL_PROVIDER_LIST, "providers", "*", "a small table, in order of the key and limited" },
+	{ SQL_PROVIDERS_NAMED, "providers or pollers", "index",
+	  "a handful of rows here, whose names alone are read" },
 	{ SQL_POLLER_BURY, "pollers", "*", "one row for each running poller" },
 	{ SQL_VITALS, "pollers", "*", "one row for each running poller" },
 	{ SQL_QUEUE_DUE, "providers or pollers", "*", "a small table; only for --once" },
@@ -129,6 +132,8 @@ static const char *table_of(enum sql id, const char *alias)
 {
 	if (strlen(alias) != 1)
 		return alias;
+	if (alias[0] == 'r' && id == SQL_ASTRAY_FIND)
+		return "contract_routes";
 	if (alias[0] == 'r' && id >= SQL_CERTIFY_ASK && id <= SQL_CERTIFY_RUNS)
 		return "certify_runs";
 	switch (alias[0]) {
