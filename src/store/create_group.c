@@ -38,14 +38,16 @@ struct create_group {
 	unsigned int alone;	 /* so many more creates stay out of this */
 	unsigned int alone_next; /* what a key that is there costs the next time */
 	pthread_condattr_t monotonic;
+	unsigned int patience_ms;
 };
 
-struct create_group *create_group_new(void)
+struct create_group *create_group_new(unsigned int patience_ms)
 {
 	struct create_group *group = calloc(1, sizeof *group);
 
 	if (!group)
 		return NULL;
+	group->patience_ms = patience_ms;
 	group->end = &group->first;
 	group->alone_next = ALONE_MIN;
 	pthread_mutex_init(&group->lock, NULL);
@@ -160,12 +162,13 @@ static void learn(struct create_group *group, bool met_a_key)
 		group->alone_next *= 2;
 }
 
-static struct timespec end_of_patience(void)
+static struct timespec end_of_patience(const struct create_group *group)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += PATIENCE_MS * 1000000L;
+	until.tv_sec += group->patience_ms / 1000;
+	until.tv_nsec += (long)(group->patience_ms % 1000) * 1000000L;
 	if (until.tv_nsec >= 1000000000L) {
 		until.tv_nsec -= 1000000000L;
 		until.tv_sec++;
@@ -176,7 +179,7 @@ static struct timespec end_of_patience(void)
 /* True: it leads. False: its turn is over, or it has waited long enough and has left. */
 static bool wait_for_turn(struct create_group *group, struct place *place)
 {
-	const struct timespec until = end_of_patience();
+	const struct timespec until = end_of_patience(group);
 
 	append(group, place);
 	if (!group->writing)

@@ -18,7 +18,12 @@
 struct create_group;
 struct create;
 
-struct create_group *create_group_new(void); /* NULL: no memory */
+/* How long a create waits for others before it goes alone all the same: while one waits for a
+ * single row's lock the others shall not. In milliseconds, under a minute. */
+#define CREATE_PATIENCE_MS 100
+
+/* NULL: no memory. */
+struct create_group *create_group_new(unsigned int patience_ms);
 void create_group_free(
 	struct create_group *group); /* when its connections are gone; NULL is fine */
 

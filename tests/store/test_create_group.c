@@ -1,0 +1,362 @@
+/* test_create_group.c: creates that wait at the same moment share a statement, and each has the
+ * answer that it would have had alone. */
+#include "testdb.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "contract_kit.h"
+#include "lossy.h"
+#include "store/create_group.h"
+
+#define GUESTS 8
+#define LONG_MS 30000 /* nobody loses patience */
+
+struct guest {
+	const char *token; /* default ann-token */
+	const char *owner; /* instead of a token */
+	const char *key;   /* default: its number */
+	struct intent intent;
+	const char *option_file; /* of a connection of its own */
+	enum created created;
+	struct id id;
+	uint32_t contract_version;
+	char owner_out[16];
+};
+
+/* Guest 0 leads: it inserts a key that another session holds. The others come when it is stuck, one
+ * by one, so that the first of them writes for all. */
+struct party {
+	struct create_group *group;
+	struct guest guests[GUESTS + 1];
+	atomic_size_t next;  /* whose turn to come it is */
+	atomic_ulong leader; /* the connection of guest 0 */
+};
+
+static void wait_a_little(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static void arrive(struct db *db, size_t index, void *arg)
+{
+	struct party *party = arg;
+	struct guest *guest = &party->guests[index];
+	struct db *own = guest->option_file ? db_new(guest->option_file) : NULL;
+	struct caller caller = guest->owner
+				       ? caller_named(guest->owner)
+				       : caller_with(guest->token ? guest->token : "ann-token");
+	char number[8];
+	struct job job;
+
+	snprintf(number, sizeof number, "%zu", index);
+	create_group_join(party->group, own ? own : db);
+	while (atomic_load(&party->next) < index)
+		wait_a_little();
+	if (index == 0)
+		atomic_store(&party->leader, testdb_connection(db));
+	guest->created = create(own ? own : db, &caller, guest->key ? guest->key : number,
+				&guest->intent, &job);
+	guest->id = job.id;
+	guest->contract_version = job.contract_version;
+	if (job.owner.bytes)
+		snprintf(guest->owner_out, sizeof guest->owner_out, "%s", job.owner.bytes);
+	job_release(&job);
+	db_free(own);
+}
+
+static void open_party(struct party *party, unsigned int patience_ms)
+{
+	*party = (struct party){ .group = create_group_new(patience_ms) };
+	assert_non_null(party->group);
+	party->guests[0].owner = "aaa"; /* before all others: the server locks the gap before it */
+	party->guests[0].key = "held";
+	for (size_t i = 0; i <= GUESTS; i++)
+		party->guests[i].intent = intent_of("press", "{}");
+}
+
+/* The other session's insert of the leader's key, which is undone when all have come. */
+static MYSQL *hold_key(void)
+{
+	MYSQL *other = testdb_raw();
+
+	raw_run(other, "START TRANSACTION");
+	raw_run(other, "INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, "
+		       "attempts_allowed, run_after, created_at, updated_at, fingerprint) VALUES "
+		       "(REPEAT('z', 16), 'aaa', 'held', 'queued', 3, 3, NOW(6), NOW(6), NOW(6), "
+		       "REPEAT('f', 32))");
+	return other;
+}
+
+/* By its own connection: the server's list of those who wait may be a tenth of a second old. */
+static void until_the_leader_is_stuck(struct party *party)
+{
+	char query[256];
+
+	while (atomic_load(&party->leader) == 0)
+		wait_a_little();
+	snprintf(query, sizeof query, LOCK_WAITS " AND trx_mysql_thread_id = %lu",
+		 atomic_load(&party->leader));
+	raw_until(1, query);
+}
+
+static bool waiting_become(struct create_group *group, size_t n)
+{
+	for (int i = 0; i < LONG_MS && create_group_waiting(group) != n; i++)
+		wait_a_little();
+	return create_group_waiting(group) == n;
+}
+
+static uint64_t inserts(void)
+{
+	return raw_number("SELECT variable_value FROM information_schema.global_status WHERE "
+			  "variable_name = 'COM_INSERT'");
+}
+
+/* Returns how many INSERT ... VALUES were run, which those that go alone don't use. */
+static uint64_t hold_party(struct party *party)
+{
+	MYSQL *other = hold_key();
+	uint64_t before = inserts();
+	struct crew *crew = crew_start(GUESTS + 1, arrive, party);
+	bool came = true;
+
+	until_the_leader_is_stuck(party);
+	for (size_t i = 1; i <= GUESTS; i++) {
+		atomic_store(&party->next, i);
+		came = came && waiting_become(party->group, i);
+	}
+	raw_run(other, "ROLLBACK");
+	crew_join(crew);
+	mysql_close(other);
+	create_group_free(party->group);
+	assert_true(came);
+	assert_int_equal(party->guests[0].created, CREATED_NEW);
+	return inserts() - before;
+}
+
+static uint64_t jobs(void)
+{
+	return raw_number("SELECT COUNT(*) FROM jobs");
+}
+
+static void those_who_wait_are_written_by_one_statement(void **state)
+{
+	struct party party;
+
+	(void)state;
+	open_party(&party, LONG_MS);
+	assert_int_equal(hold_party(&party), 1);
+	assert_int_equal(jobs(), GUESTS + 1);
+	for (size_t i = 1; i <= GUESTS; i++) {
+		assert_int_equal(party.guests[i].created, CREATED_NEW);
+		assert_int_equal(
+			raw_number("SELECT COUNT(*) FROM jobs WHERE id = %s AND owner = "
+				   "'ann' AND idempotency_key = '%zu' AND state = 'queued' "
+				   "AND provider = 'press' AND next_provider = 'press' AND "
+				   "run_after <= UTC_TIMESTAMP(6)",
+				   x(&party.guests[i].id), i),
+			1);
+	}
+}
+
+/* Every column that a create fills is what the statement for one writes. */
+static void a_row_of_a_group_is_the_row_of_one_alone(void **state)
+{
+	struct intent intent;
+	struct party party;
+	struct job job;
+	struct caller ann = caller_with("ann-token");
+
+	(void)state;
+	uint32_t version = contract_new("letter", "press", "");
+
+	open_party(&party, LONG_MS);
+	intent = contract_intent("letter", "{\"n\":18446744073709551617}");
+	intent.metadata = "{\"a\":\"b\"}";
+	intent.metadata_len = strlen(intent.metadata);
+	intent.max_attempts = 7;
+	intent.not_before_us = INT64_C(4102444800000001);
+	intent.expires_us = INT64_C(4102444800000002);
+	intent.deadline_us = INT64_C(4102444800000003);
+	party.guests[3].intent = intent;
+	assert_int_equal(hold_party(&party), 1);
+	assert_int_equal(party.guests[3].contract_version, version);
+	assert_int_equal(create(here.db, &ann, "alone", &intent, &job), CREATED_NEW);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM (SELECT DISTINCT owner, fingerprint, contract, "
+			   "contract_version, provider, next_provider, input, metadata, state, "
+			   "version, revision, max_attempts, attempts_allowed, attempt_count, "
+			   "run_after, not_before, expires_at, deadline_at, traceparent FROM jobs "
+			   "WHERE id IN (%s, %s)) d",
+			   x(&party.guests[3].id), x(&job.id)),
+		1);
+	job_release(&job);
+}
+
+static void each_of_a_group_has_its_own_answer(void **state)
+{
+	static const enum created want[GUESTS + 1] = {
+		CREATED_NEW,
+		CREATED_NEW,
+		CREATED_NO_SUCH_CALLER,
+		CREATED_NO_SUCH_PROVIDER,
+		CREATED_NEW,
+		CREATED_NO_SUCH_CONTRACT,
+		CREATED_NEW,
+		CREATED_NEW,
+		CREATED_NEW,
+	};
+	struct party party;
+
+	(void)state;
+	token_new("bob-token", "bob", ROLE_USER);
+	open_party(&party, LONG_MS);
+	party.guests[2].token = "nobody's";
+	party.guests[3].intent = intent_of("nowhere", "{}");
+	party.guests[4].owner = "eve";
+	party.guests[5].intent = contract_intent("nothing", "{}");
+	party.guests[7].token = "bob-token";
+	(void)hold_party(&party);
+	for (size_t i = 1; i <= GUESTS; i++)
+		assert_int_equal(party.guests[i].created, want[i]);
+	assert_int_equal(jobs(), 6);
+	assert_string_equal(party.guests[1].owner_out, "ann");
+	assert_string_equal(party.guests[4].owner_out, "eve");
+	assert_string_equal(party.guests[7].owner_out, "bob");
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE id = %s AND owner = 'bob'",
+				    x(&party.guests[7].id)),
+			 1);
+}
+
+static void keys_that_are_there_are_replays_and_conflicts_in_a_group_too(void **state)
+{
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+	struct party party;
+	struct job job;
+
+	(void)state;
+	assert_int_equal(create(here.db, &ann, "there", &intent, &job), CREATED_NEW);
+	open_party(&party, LONG_MS);
+	party.guests[4].key = "there";
+	party.guests[5].key = "there";
+	party.guests[5].intent = intent_of("press", "{\"other\":1}");
+	(void)hold_party(&party);
+	for (size_t i = 1; i <= GUESTS; i++)
+		assert_int_equal(party.guests[i].created, i == 4   ? CREATED_REPLAYED
+							  : i == 5 ? CREATED_KEY_REUSED
+								   : CREATED_NEW);
+	assert_true(id_equal(&party.guests[4].id, &job.id) &&
+		    id_equal(&party.guests[5].id, &job.id));
+	assert_int_equal(jobs(), 2 + GUESTS - 2);
+	job_release(&job);
+}
+
+static void a_double_click_in_one_group_is_one_job(void **state)
+{
+	struct party party;
+
+	(void)state;
+	open_party(&party, LONG_MS);
+	party.guests[2].key = party.guests[6].key = "click";
+	(void)hold_party(&party);
+	assert_int_equal(party.guests[2].created + party.guests[6].created,
+			 CREATED_NEW + CREATED_REPLAYED);
+	assert_true(id_equal(&party.guests[2].id, &party.guests[6].id));
+	assert_int_equal(jobs(), GUESTS);
+}
+
+static void a_group_whose_answer_is_lost_is_written_once(void **state)
+{
+	static const enum lossy losses[] = { LOSE_EXECUTE, LOSE_EXECUTE_ANSWER };
+	const char *option_file = lossy_open();
+
+	for (size_t loss = 0; loss < ROWS(losses); loss++) {
+		struct party party;
+
+		testdb_empty(state);
+		open_party(&party, LONG_MS);
+		party.guests[1].option_file = option_file;
+		lossy_arm(losses[loss], 2, 1); /* of the tokens, of the providers, the insert */
+		(void)hold_party(&party);
+		assert_int_equal(lossy_left(), 0);
+		for (size_t i = 1; i <= GUESTS; i++)
+			assert_int_equal(party.guests[i].created, CREATED_NEW);
+		assert_int_equal(jobs(), GUESTS + 1);
+	}
+}
+
+static void one_that_has_waited_long_enough_goes_alone(void **state)
+{
+	struct party party;
+	struct crew *crew;
+
+	(void)state;
+	open_party(&party, 20);
+	MYSQL *other = hold_key();
+
+	crew = crew_start(GUESTS + 1, arrive, &party);
+	until_the_leader_is_stuck(&party);
+	atomic_store(&party.next, GUESTS);
+	raw_until(GUESTS, "SELECT COUNT(*) FROM jobs WHERE owner = 'ann'");
+	raw_run(other, "ROLLBACK");
+	crew_join(crew);
+	mysql_close(other);
+	create_group_free(party.group);
+	for (size_t i = 0; i <= GUESTS; i++)
+		assert_int_equal(party.guests[i].created, CREATED_NEW);
+}
+
+struct crowd {
+	struct create_group *group;
+	atomic_uint counts[CREATED__MAX];
+};
+
+static void click_often(struct db *db, size_t index, void *arg)
+{
+	struct crowd *crowd = arg;
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+
+	create_group_join(crowd->group, db);
+	for (size_t i = 0; i < 100; i++) {
+		char key[16];
+		struct job job;
+
+		/* Half of the keys are each one's own, the others come from all. */
+		snprintf(key, sizeof key, "%zu-%zu", i % 2 ? index : 0, i);
+		atomic_fetch_add(&crowd->counts[create(db, &ann, key, &intent, &job)], 1);
+		job_release(&job);
+	}
+}
+
+static void however_many_click_each_key_is_one_job(void **state)
+{
+	static struct crowd crowd;
+
+	(void)state;
+	crowd = (struct crowd){ .group = create_group_new(CREATE_PATIENCE_MS) };
+	crew_run(GUESTS, click_often, &crowd);
+	create_group_free(crowd.group);
+	assert_int_equal(jobs(), 50 + GUESTS * 50);
+	assert_int_equal(atomic_load(&crowd.counts[CREATED_NEW]), 50 + GUESTS * 50);
+	assert_int_equal(atomic_load(&crowd.counts[CREATED_REPLAYED]), (GUESTS - 1) * 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(those_who_wait_are_written_by_one_statement),
+		TEST(a_row_of_a_group_is_the_row_of_one_alone),
+		TEST(each_of_a_group_has_its_own_answer),
+		TEST(keys_that_are_there_are_replays_and_conflicts_in_a_group_too),
+		TEST(a_double_click_in_one_group_is_one_job),
+		TEST(a_group_whose_answer_is_lost_is_written_once),
+		TEST(one_that_has_waited_long_enough_goes_alone),
+		TEST(however_many_click_each_key_is_one_job),
+	};
+
+	return cmocka_run_group_tests_name("create_group", tests, testdb_open, testdb_close);
+}
