@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
+# The front door as a deployment has it: the two examples of a site, loaded with the files that they include.
+
+load stack
+load front
+load work
+
+SITE=jobs.example.org
+OWNERS=intranet.example.org
+
+setup_file() {
+	head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$BATS_FILE_TMPDIR/keys"
+	export ONEJOB_CALLBACK_KEYS=$BATS_FILE_TMPDIR/keys
+	export ONEJOB_GRACE_SECONDS=1 ONEJOB_POLL_MS=50 ONEJOB_TRUST_OWNER=1
+	stack_up --workers 2
+	provider away /away '"enabled":false'
+	certificate
+	passwords
+	site_up site
+}
+
+teardown_file() {
+	local pid
+
+	for pid in "$STACK"/*/site.pid; do
+		site_down "$(basename "$(dirname "$pid")")"
+	done
+	stack_down
+}
+
+
+certificate() {
+	mkdir "$STACK/tls"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$SITE" \
+		-addext "subjectAltName=DNS:$SITE,DNS:$OWNERS" -keyout "$STACK/tls/privkey.pem" -out "$STACK/tls/fullchain.pem" 2>/dev/null
+}
+
+passwords() {
+	local user
+
+	for user in alice bob; do
+		printf '%s:%s\n' $user "$(openssl passwd -apr1 "$user's own")"
+	done >"$STACK/htpasswd"
+}
+
+# site_up NAME [SED SCRIPT]: an nginx with both examples, in which only that is another which a deployment has to say: addresses,
+# files, the socket. The script is for what they include. $TLS and $CLEAR are the ports, $PLAIN that of a server which has the
+# same locations without TLS.
+site_up() {
+	local top=$STACK/$1
+
+	mkdir -p "$top/onejob" "$top/tmp"
+	cp "$TOP"/nginx/*.conf "$top/onejob"
+	[ -z "${2-}" ] || sed -E -i "$2" "$top"/onejob/*.conf
+	ln -sfn "$STACK/api.sock" "$top/api.sock"
+	for _ in 1 2 3 4 5; do
+		TLS=$((20000 + RANDOM % 12000)) CLEAR=$((TLS + 1)) PLAIN=$((TLS + 2))
+		export TLS CLEAR PLAIN
+		filled_in "$1" site.conf.example >"$top/site.conf"
+		filled_in "$1" owner.conf.example >"$top/owner.conf"
+		main_conf "$1" >"$top/nginx.conf"
+		(cd "$top" && exec setsid nginx -c "$top/nginx.conf" >>"$STACK/log/$1.log" 2>&1 3>&- </dev/null) &
+		echo $! >"$top/site.pid"
+		! site_started "$1" || return 0
+	done
+	cat "$STACK/log/$1.log" >&2
+	return 1
+}
+
+site_down() { # NAME
+	local pid
+
+	pid=$(cat "$STACK/$1/site.pid")
+	kill "$pid" 2>/dev/null || true
+	wait_for 20 gone "$pid"
+}
+
+site_started() { # NAME: or it has ended, as where a port is taken
+	wait_for 20 eval 'gone "$(cat "$STACK/'"$1"'/site.pid")" || curl -sS -o "$STACK/none" "http://127.0.0.1:$PLAIN/onejob-problem" 2>"$STACK/none"'
+	no gone "$(cat "$STACK/$1/site.pid")"
+}
+
+# filled_in NAME EXAMPLE: nothing of the machine's own may be left in it.
+filled_in() {
+	local text six=/^$/
+
+	grep -qE '^0{31}1 ' /proc/net/if_inet6 2>/dev/null || six='/listen \[::\]/'	# a machine without IPv6
+	text=$(sed -E -e "$six d" -e "s,listen (\[::\]:)?443,listen \1$TLS," -e "s,listen (\[::\]:)?80;,listen \1$CLEAR;," \
+		-e 's,listen ([0-9]),listen 127.0.0.1:\1,' -e 's,\[::\],[::1],' \
+		-e "s,/etc/letsencrypt/live/[a-z.]+/,$STACK/tls/," -e "s,/var/log/nginx/onejob.log,$STACK/log/$1-access.log," \
+		-e "s,/run/onejob/api.sock,$STACK/$1/api.sock," -e "s,/etc/nginx/onejob.htpasswd,$STACK/htpasswd," "$TOP/nginx/$2")
+	no grep -qE '^[^#]*(/etc/|/var/|/run/|:443|:80\>|listen [0-9]+[ ;])' <<<"${text//$STACK/}"
+	printf '%s\n' "$text"
+}
+
+main_conf() { # NAME
+	[ "$(id -u)" != 0 ] || echo 'user root;'
+	cat <<-CONF
+		daemon off;
+		worker_processes 1;
+		pid "$STACK/$1/nginx.pid";
+		error_log "$STACK/log/$1.log" warn;
+		events {
+			worker_connections 2000;
+		}
+		http {
+			default_type application/octet-stream;
+			client_body_temp_path "$STACK/$1/tmp/body";
+			fastcgi_temp_path "$STACK/$1/tmp/fastcgi";
+			proxy_temp_path "$STACK/$1/tmp/proxy";
+			uwsgi_temp_path "$STACK/$1/tmp/uwsgi";
+			scgi_temp_path "$STACK/$1/tmp/scgi";
+			include site.conf;
+			include owner.conf;
+			server {
+				listen 127.0.0.1:$PLAIN;
+				access_log "$STACK/log/$1-access.log" onejob;
+				include onejob/locations.conf;
+			}
+		}
+	CONF
+}
+
+# at HOST METHOD PATH [CURL OPTIONS...]: one of the two servers, its certificate checked.
+at() {
+	ONEJOB_URL=https://$1:$TLS raw "${@:2}" --cacert "$STACK/tls/fullchain.pem" --resolve "$1:$TLS:${ADDRESS-127.0.0.1}" \
+		"${VERSION---http1.1}" -H 'Content-Type: application/json'
+}
+
+plain() { ONEJOB_URL=http://127.0.0.1:$PLAIN "$@"; }
+
+AWAY='{"provider":"away","input":1}'
+
+rows_of_key() { sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key = '$1'"; }
+stored() { [ "$(rows_of_key "$1")" = 1 ]; }
+
+@test "the shipped site is valid, takes a create over TLS with a token, and nothing in clear" {
+	local token="Authorization: Bearer $ONEJOB_TOKEN" said
+
+	said=$(nginx -t -c "$STACK/site/nginx.conf" 2>&1)
+	has valid 'test is successful' "$said"
+	no grep -qE '\[(warn|error|crit|alert|emerg)\]' <<<"$said"
+	at $SITE POST /v1/jobs -H "$token" -H 'Idempotency-Key: tls' -d "$AWAY"
+	is created "$status $(field .owner)" '201 demo'
+	VERSION=--http2 at $SITE POST /v1/jobs -H "$token" -H 'Idempotency-Key: tls' -d "$AWAY"
+	has 'by HTTP/2' '^HTTP/2 200' "$headers"
+	if grep -q '\[::1\]' "$STACK/site/site.conf"; then
+		ADDRESS='[::1]' at $SITE GET /v1/jobs -H "$token"
+		is 'by IPv6' "$status" 200
+	fi
+	at $SITE POST /v1/jobs -H 'Authorization: Bearer unknown' -H 'Idempotency-Key: tls-none' -d "$AWAY"
+	refused 401 unauthorized
+	at $SITE GET /elsewhere
+	refused 401 unauthorized	# the API says so, of what is under no address of its own too
+	ONEJOB_URL=http://127.0.0.1:$CLEAR raw POST /v1/jobs -H "Host: $SITE" -H "$token" -H 'Idempotency-Key: clear' \
+		-H 'Content-Type: application/json' -d "$AWAY"
+	is 'in clear' "$status $(header Location)" '403 '
+	is rows "$(rows_of_key clear)" 0
+	is logged "$(jq -r 'select(.uri == "/v1/jobs" and .status == 201) | .key_hash' "$STACK/log/site-access.log")" \
+		"$(printf tls | sha256sum | cut -c1-16)"
+}
+
+owners() { at $OWNERS "${@:2}" -u "$1:$1's own"; }	# USER METHOD PATH [CURL OPTIONS...]
+
+@test "the owners' server: a job belongs to the user whose password was right, whatever the client's headers say" {
+	local header
+
+	owners alice POST /v1/jobs -H 'Idempotency-Key: own' -d "$AWAY"
+	is created "$status $(field .owner) $(header Server)" '201 alice nginx'
+	job=$(field .id)
+	for header in 'ONEJOB_OWNER: bob' 'Onejob-Owner: bob' 'HTTP_ONEJOB_OWNER: bob' 'Remote-User: bob' 'REMOTE_USER: bob' 'X-Remote-User: bob'; do
+		owners alice POST /v1/jobs -H 'Idempotency-Key: own' -H "$header" -d "$AWAY"
+		is "with $header" "$status $(field .id) $(field .owner)" "200 $job alice"
+	done
+	owners bob GET "/v1/jobs/$job"
+	refused 404 not-found
+	owners bob POST /v1/jobs -H 'Idempotency-Key: own' -d "$AWAY"
+	is "bob's job of this key" "$status $(field .owner)" '201 bob'
+	at $SITE GET "/v1/jobs/$job" -H "Authorization: Bearer $(onejob token create --owner alice)"
+	is "alice's token, at the site" "$status $(field .owner)" '200 alice'
+	owners alice GET /problems/unauthorized
+	is 'what a problem is' "$status" 200
+}
+
+@test "the owners' server: a wrong password, an unknown user, none and a token are 401 as a problem, and do nothing" {
+	local args
+
+	for args in '-u alice:wrong' '-u carol:wrong' '-u alice:' '' "-H 'Authorization: Bearer $ONEJOB_TOKEN'" '-H "Remote-User: alice"'; do
+		eval "set -- $args"
+		at $OWNERS POST /v1/jobs -H 'Idempotency-Key: wrong' -d "$AWAY" "$@"
+		refused 401 unauthorized
+		has "challenge for $args" '^Basic realm="onejob"' "$(header WWW-Authenticate)"
+	done
+	is rows "$(rows_of_key wrong)" 0
+	at $OWNERS GET /
+	refused 401 unauthorized	# who is calling comes before what isn't there
+	head -c 1048577 /dev/zero >"$BATS_TEST_TMPDIR/big"
+	owners alice POST /v1/jobs -H 'Idempotency-Key: wrong' --data-binary "@$BATS_TEST_TMPDIR/big"
+	refused 413 body-too-large
+}
+
+# stand_in FILE: the next request to the site goes into the file instead of to the API.
+stand_in() {
+	rm "$STACK/site/api.sock"
+	"$TOP/tests/support/fcgi.pl" record "$STACK/site/api.sock" "$1" 200 3>&- &
+	STAND_IN=$!
+	wait_for 20 test -S "$STACK/site/api.sock"
+}
+
+stand_back() {
+	wait "$STAND_IN"
+	ln -sfn "$STACK/api.sock" "$STACK/site/api.sock"
+}
+
+@test "the owners' server: the password stops at nginx, the user's name goes on" {
+	stand_in "$BATS_TEST_TMPDIR/request"
+	wait_for 20 eval 'owners alice POST /v1/jobs -H "Idempotency-Key: stops" -d "$AWAY"; [ "$status" = 200 ]'
+	stand_back
+	grep -qaF ONEJOB_OWNERalice "$BATS_TEST_TMPDIR/request"
+	grep -qaF HTTP_IDEMPOTENCY_KEY "$BATS_TEST_TMPDIR/request"
+	no grep -qaiF -e AUTHORIZATION -e "$(printf %s "alice:alice's own" | base64)" "$BATS_TEST_TMPDIR/request"
+}
