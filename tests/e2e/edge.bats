@@ -46,7 +46,7 @@ passwords() {
 
 # site_up NAME [SED SCRIPT]: an nginx with both examples, in which only that is another which a deployment has to say: addresses,
 # files, the socket. The script is for what they include. $TLS and $CLEAR are the ports, $PLAIN that of a server which has the
-# same locations without TLS.
+# same locations as the site, without TLS.
 site_up() {
 	local top=$STACK/$1
 
@@ -117,6 +117,12 @@ main_conf() { # NAME
 				listen 127.0.0.1:$PLAIN;
 				access_log "$STACK/log/$1-access.log" onejob;
 				include onejob/locations.conf;
+				location / {
+					include onejob/pass.conf;
+					fastcgi_param CONTENT_TYPE \$content_type;
+					fastcgi_param CONTENT_LENGTH \$content_length;
+					fastcgi_pass onejob_api;
+				}
 			}
 		}
 	CONF
@@ -220,4 +226,76 @@ stand_back() {
 	grep -qaF ONEJOB_OWNERalice "$BATS_TEST_TMPDIR/request"
 	grep -qaF HTTP_IDEMPOTENCY_KEY "$BATS_TEST_TMPDIR/request"
 	no grep -qaiF -e AUTHORIZATION -e "$(printf %s "alice:alice's own" | base64)" "$BATS_TEST_TMPDIR/request"
+}
+
+# logged_posts: how many requests the access log of the site tells of.
+logged_posts() { grep -c '"method":"POST"' "$STACK/log/site-access.log" || true; }
+all_logged() { [ "$(logged_posts)" = "$1" ]; }
+
+# badly_sent PATH STATUSES: what nginx itself has something to say about: a body that goes through a file, one that is too large,
+# announced and not, and any for an API that isn't there.
+badly_sent() {
+	local file=$BATS_TEST_TMPDIR/body n got='' more
+
+	for n in 100000 1048577; do
+		{ printf '{"outcome":"succeeded","result":1}'; head -c $n /dev/zero | tr '\0' ' '; } >"$file-$n"
+	done
+	for more in "@$file-100000" "@$file-1048577" "@$file-1048577 -H Transfer-Encoding:chunked"; do
+		# shellcheck disable=SC2086 # words
+		plain raw POST "$1" --data-binary $more
+		got+="$status "
+	done
+	is 'statuses' "$got" "$2 "
+}
+
+@test "a callback's signature stands in no log, however its address is spelt and whatever becomes of it" {
+	local id path signature spelling sent
+
+	start signs 'status=202,body=%7B%22id%22%3A%22s%22%7D' '"headers":{"X-Callback":"{{callback_url}}"},"accepted":{"reference":"/id"}'
+	wait_job "$job" running
+	path=$(shop '/shop/requests?printer=signs' | jq -r '.[-1].headers["x-callback"]')
+	path=${path#"http://127.0.0.1:$PORT"}
+	IFS=/ read -r _ _ _ id signature <<<"$path"
+	has signature '^[A-Za-z0-9_-]{43}$' "$signature"
+	sent=$(logged_posts)
+	while read -r spelling; do
+		spelling=${spelling//ID/$id} spelling=${spelling//JOB/$job} spelling=${spelling//SIG/$signature}
+		plain api POST "$spelling"
+		has "status of $spelling" '^(200|404)$' "$status"
+		sent=$((sent + 1))
+	done <<-'ROWS'
+		/v1/callbacks/ID/SIG
+		//v1/callbacks/ID/SIG
+		/v1//callbacks/ID/SIG
+		/v1/callbacks//ID/SIG
+		/v1/callbacks/ID//SIG
+		/v1/callbacks/ID/SIG/
+		/v1/callbacks/ID/SIG?SIG
+		/v1/callbacks/JOB/SIG
+		/v1/callbacks/SIG
+		/v1/callbacks/SIG/callback
+		/v1/callbacks/ID?signature=SIG
+		/v1/callbacks/ID;SIG
+		/v1/%63allbacks/ID/SIG
+		/%76%31/callbacks/ID/SIG
+		/v1%2fcallbacks/ID/SIG
+		/v1/callback%73%2FID%2FSIG
+		/v1/callbacks/ID%2FSIG
+		/v1/./callbacks/ID/SIG
+		/v1/x/../callbacks/ID/SIG
+		/V1/Callbacks/ID/SIG
+		/callbacks/ID/SIG
+		/api/v1/callbacks/ID/SIG
+		/v1/callback/ID/SIG
+	ROWS
+	badly_sent "$path" "200 413 413"
+	rm "$STACK/site/api.sock"
+	badly_sent "$path" "502 413 413"
+	plain raw POST "/api/Callback/$signature" -d ''
+	is 'no API' "$status" 502
+	ln -sfn "$STACK/api.sock" "$STACK/site/api.sock"
+	wait_for 20 all_logged $((sent + 7))
+	no grep -raF -- "$signature" "$STACK/log"
+	is 'whose it was' "$(jq -r --arg u "/v1/callbacks/$id/..." 'select(.uri == $u) | .status' "$STACK/log/site-access.log" | sort -u | tr '\n' ' ')" '200 404 413 502 '
+	job_is "$job" succeeded	# so it was the signature
 }
