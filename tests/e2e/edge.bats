@@ -299,3 +299,60 @@ badly_sent() {
 	is 'whose it was' "$(jq -r --arg u "/v1/callbacks/$id/..." 'select(.uri == $u) | .status' "$STACK/log/site-access.log" | sort -u | tr '\n' ' ')" '200 404 413 502 '
 	job_is "$job" succeeded	# so it was the signature
 }
+
+# hang_up KEY FILE: a create whose whole request is sent, over a connection that is closed then, without reading.
+hang_up() {
+	local socket
+
+	exec {socket}<>"/dev/tcp/127.0.0.1/$PLAIN"
+	printf 'POST /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nIdempotency-Key: "%s"\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n' \
+		"$ONEJOB_TOKEN" "$1" "$(stat -c %s "$2")" >&"$socket"
+	cat "$2" >&"$socket"
+	exec {socket}>&-
+}
+
+# all_read: nginx has read all that was sent to the plain server, and knows that nobody listens: what it still has of connections
+# waits to be closed (08) with nothing in its queue but the end itself, which counts as one.
+all_read() {
+	awk -v near="$(printf :%04X "$PLAIN")" '
+		substr($2, 9) == near && ($4 == "01" || $4 == "08" && $5 !~ /:0000000[01]$/) { unread = 1 }
+		END { exit unread }' /proc/net/tcp
+}
+
+stop_workers() {
+	STOPPED=$(workers)
+	# shellcheck disable=SC2086 # words
+	kill -STOP $STOPPED
+}
+
+let_go() {
+	# shellcheck disable=SC2086 # words
+	kill -CONT $STOPPED
+	STOPPED=
+}
+
+teardown() {
+	[ -z "${STOPPED-}" ] || let_go
+}
+
+# More than a socket between nginx and the API holds, so that a part is still nginx's when the client is gone.
+@test "a client that hangs up after its whole request was sent gets its job, though no worker had taken it yet" {
+	local file=$BATS_TEST_TMPDIR/body
+
+	{
+		printf '{"provider":"away","input":"'
+		head -c 1000000 /dev/zero | tr '\0' x
+		printf '"}'
+	} >"$file"
+	stop_workers
+	hang_up gone "$file"
+	wait_for 20 all_read
+	# one more answer of the same nginx process: it has seen the end of that connection by then
+	plain api GET /onejob-problem
+	is 'nginx' "$status" 404
+	is rows "$(rows_of_key gone)" 0
+	let_go
+	wait_for 60 stored gone
+	plain create gone "@$file"
+	is 'the repeat' "$status" 200
+}
