@@ -21,6 +21,9 @@
 
 #define PROVIDERS_LOOKED_AT 200
 #define ROUTES_LOOKED_AT 2000
+#define GRANT_RIGHTS                                                                               \
+	"grant this user SELECT, INSERT, UPDATE, DELETE on the database (and CREATE, ALTER where " \
+	"it runs `onejob migrate`)"
 
 static void look_at_settings(struct ctl *ctl, struct findings *findings)
 {
@@ -75,8 +78,7 @@ static bool look_at_schema(struct ctl *ctl, struct findings *findings)
 	struct schema_state schema;
 
 	if (migrate_check(ctl->db, &schema) != RC_OK) {
-		findings_add(findings, HEALTH_BAD, "schema",
-			     "grant this user all rights on the one database", "can't be read: %s",
+		findings_add(findings, HEALTH_BAD, "schema", GRANT_RIGHTS, "can't be read: %s",
 			     db_error(ctl->db));
 		return false;
 	}
@@ -90,9 +92,7 @@ static void look_at_rights(struct ctl *ctl, struct findings *findings)
 		findings_add(findings, HEALTH_OK, "rights", "", "may read and write");
 	else
 		findings_add(findings, HEALTH_BAD, "rights",
-			     "grant SELECT, INSERT, UPDATE, DELETE on the database (and CREATE, "
-			     "ALTER, INDEX, DROP for `onejob "
-			     "migrate`); a server that is read-only can't be used",
+			     GRANT_RIGHTS "; a server that is read-only can't be used",
 			     "can't write: %s", db_error(ctl->db));
 }
 
@@ -105,8 +105,8 @@ static void look_at_vitals(struct ctl *ctl, struct findings *findings)
 
 	if (rc != RC_OK) {
 		findings_add(findings, HEALTH_BAD, "vitals",
-			     "run `onejob migrate`, and grant this user all rights on the database",
-			     "can't be read: %s", db_error(ctl->db));
+			     "run `onejob migrate`, and " GRANT_RIGHTS, "can't be read: %s",
+			     db_error(ctl->db));
 		return;
 	}
 	doctor_clock(findings, vitals.database_now_us, before_us, after_us);
@@ -234,8 +234,7 @@ static void look_at_providers(struct ctl *ctl, struct findings *findings)
 	bool more = false;
 
 	if (provider_store_list(ctl->db, NULL, PROVIDERS_LOOKED_AT, &rows, &len, &more) != RC_OK) {
-		findings_add(findings, HEALTH_BAD, "providers",
-			     "grant this user all rights on the database", "can't be read: %s",
+		findings_add(findings, HEALTH_BAD, "providers", GRANT_RIGHTS, "can't be read: %s",
 			     db_error(ctl->db));
 		return;
 	}
@@ -255,8 +254,7 @@ static void look_at_routes(struct ctl *ctl, struct findings *findings)
 	}
 	if (certificate_store_standings(ctl->db, NULL, CERTIFICATES_SOON_S, list, ROUTES_LOOKED_AT,
 					&len, &more) != RC_OK)
-		findings_add(findings, HEALTH_BAD, "routes",
-			     "grant this user all rights on the database", "can't be read: %s",
+		findings_add(findings, HEALTH_BAD, "routes", GRANT_RIGHTS, "can't be read: %s",
 			     db_error(ctl->db));
 	else
 		doctor_routes(findings, list, len);

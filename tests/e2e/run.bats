@@ -68,3 +68,19 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 		wait_job "$(field .id)" succeeded
 	done
 }
+
+@test "the programs have rights to rows only; a migration wants CREATE or ALTER besides, and its error names which" {
+	local newest
+
+	is 'granted' "$(sql -e 'SHOW GRANTS FOR onejob@localhost' | sed -nE 's/^GRANT (.*) ON (.*) TO .*/\2 \1/p')" \
+		$'*.* USAGE\n`onejob`.* SELECT, INSERT, UPDATE, DELETE'
+	is 'granted to migrate' "$(sql -e 'SHOW GRANTS FOR onejob_migrate@localhost' | sed -nE 's/^GRANT (.*) ON (.*) TO .*/\2 \1/p')" \
+		$'*.* USAGE\n`onejob`.* SELECT, INSERT, UPDATE, CREATE, ALTER'
+	run -0 onejob doctor
+	newest=$(sql -e 'SELECT MAX(number) FROM schema_migrations')
+	sql -e "UPDATE schema_migrations SET applied_at = NULL WHERE number = $newest"
+	run -3 onejob migrate
+	has 'the right' "ALTER command denied" "$output"
+	ONEJOB_DEFAULTS_FILE=$STACK/migrate.cnf run -0 onejob migrate
+	has 'the schema' "^the schema is at $newest$" "$output"
+}

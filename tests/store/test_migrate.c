@@ -86,6 +86,40 @@ static void rights_on_the_one_database_are_enough(void **state)
 			 0);
 }
 
+/* Without one of them nothing is done, and the error names it. The account of ./run's programs has
+ * neither. */
+static void a_right_that_migrate_lacks_is_named_and_rows_need_neither(void **state)
+{
+	static const char *const rights[] = { "CREATE", "ALTER" };
+	struct schema_state schema;
+	struct id id;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(rights); i++) {
+		fresh(NULL);
+		raw_run(here.raw, "REVOKE %s ON onejob.* FROM onejob@localhost", rights[i]);
+		db_free(here.db);
+		here.db = testdb_another();
+		enum rc rc = migrate_run(here.db, note, NULL, &schema);
+		bool named = strstr(db_error(here.db), rights[i]) != NULL;
+
+		raw_run(here.raw, "GRANT %s ON onejob.* TO onejob@localhost", rights[i]);
+		if (rc != RC_FAULT || !named)
+			fail_msg("%s: %d %s", rights[i], (int)rc, db_error(here.db));
+		db_free(here.db);
+		here.db = testdb_another();
+		assert_int_equal(check().verdict, SCHEMA_OLDER);
+		migrate(check().wants - applied.len); /* goes on where it stopped */
+	}
+	raw_run(here.raw, "REVOKE CREATE, ALTER ON onejob.* FROM onejob@localhost");
+	db_free(here.db);
+	here.db = testdb_another();
+	migrate(0);
+	id = poller_new();
+	assert_int_equal(poller_leave(here.db, &id), RC_OK);
+	raw_run(here.raw, "GRANT CREATE, ALTER ON onejob.* TO onejob@localhost");
+}
+
 struct two {
 	enum rc rcs[4];
 	enum schema_age verdicts[4];
@@ -202,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FRESH(a_fresh_database_gets_each_migration_once_and_in_order),
 		FRESH(rights_on_the_one_database_are_enough),
+		FRESH(a_right_that_migrate_lacks_is_named_and_rows_need_neither),
 		FRESH(several_at_once_take_turns),
 		FRESH(what_was_changed_since_or_is_newer_is_refused),
 		FRESH(an_interrupted_migration_heals),

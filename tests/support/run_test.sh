@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one test program. One of the store gets a database of its own: a private mariadbd on a unix socket, in a folder that goes
-# when the test ends. ONEJOB_DEFAULTS_FILE names the account that the programs use (rights on its database only),
+# when the test ends. ONEJOB_DEFAULTS_FILE names the account that the programs use (on its database only the rights that README asks for),
 # ONEJOB_TEST_ROOT an option file for the server's root, ONEJOB_TEST_MARIADBD the server's process id.
 set -eu
 
@@ -60,7 +60,8 @@ database=onejob
 CNF
 tries=0
 until mariadb --defaults-file="$dir/root.cnf" -e "CREATE DATABASE IF NOT EXISTS onejob;
-	CREATE USER IF NOT EXISTS onejob@localhost IDENTIFIED BY 'secret'; GRANT ALL ON onejob.* TO onejob@localhost" 2>/dev/null; do
+	CREATE USER IF NOT EXISTS onejob@localhost IDENTIFIED BY 'secret';
+	GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON onejob.* TO onejob@localhost" 2>/dev/null; do
 	tries=$((tries + 1))
 	if [ $tries -gt 300 ] || ! kill -0 "$server" 2>/dev/null; then
 		cat "$dir/db.log" >&2

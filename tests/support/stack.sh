@@ -93,7 +93,7 @@ make_data() {
 	version=$(mariadbd --no-defaults --version 2>/dev/null | sed -nE 's/.* Ver ([A-Za-z0-9.+~-]+) .*/\1/p')
 	[ -n "$version" ] || stack_fail "mariadbd doesn't tell its version"
 	template=$build/data-$(id -un)-$version
-	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf"	# tokens and password belong to the data
+	rm -rf "$dir/data.new" "$dir/env" "$dir/my.cnf" "$dir/migrate.cnf"	# tokens and password belong to the data
 	(
 		flock -w 120 7 || stack_fail "another start has been making an empty database for two minutes" "$(part_log mariadb-install)"
 		[ -d "$template" ] || make_template "$template"
@@ -121,29 +121,32 @@ option_of_my_cnf() { # NAME
 	[ ! -e "$dir/my.cnf" ] || sed -n "s/^$1=//p" "$dir/my.cnf"
 }
 
-write_my_cnf() { # PASSWORD
-	(umask 077 && printf '[onejob]\nsocket=%s\nuser=onejob\npassword=%s\ndatabase=onejob\n' \
-		"$dir/mariadbd.sock" "$1" >"$dir/my.cnf.new")
-	mv "$dir/my.cnf.new" "$dir/my.cnf"
+write_option_file() { # NAME USER PASSWORD
+	(umask 077 && printf '[onejob]\nsocket=%s\nuser=%s\npassword=%s\ndatabase=onejob\n' \
+		"$dir/mariadbd.sock" "$2" "$3" >"$dir/$1.new")
+	mv "$dir/$1.new" "$dir/$1"
 }
 
-# The programs' own account: everything on one database, nothing beside it.
-make_account() {
+# The least that README asks for, so that every test on a stack shows that it is enough: the programs' account has the rows of one
+# database, that of `onejob migrate` its tables.
+make_accounts() {
 	local password
 
 	password=$(option_of_my_cnf password)
 	[ -n "$password" ] || password=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
-	write_my_cnf "$password"
-	database_sql <<-SQL || stack_fail "the database account can't be made" "$(part_log mariadbd)"
+	write_option_file my.cnf onejob "$password"
+	write_option_file migrate.cnf onejob_migrate "$password"
+	database_sql <<-SQL || stack_fail "the database accounts can't be made" "$(part_log mariadbd)"
 		CREATE DATABASE IF NOT EXISTS onejob CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-		CREATE USER IF NOT EXISTS onejob@localhost;
-		ALTER USER onejob@localhost IDENTIFIED BY '$password';
-		GRANT ALL PRIVILEGES ON onejob.* TO onejob@localhost;
+		CREATE USER IF NOT EXISTS onejob@localhost, onejob_migrate@localhost;
+		ALTER USER onejob@localhost IDENTIFIED BY '$password', onejob_migrate@localhost IDENTIFIED BY '$password';
+		GRANT SELECT, INSERT, UPDATE, DELETE ON onejob.* TO onejob@localhost;
+		GRANT SELECT, INSERT, UPDATE, CREATE, ALTER ON onejob.* TO onejob_migrate@localhost;
 	SQL
 }
 
 migrate() {
-	onejob migrate >>"$dir/log/migrate.log" 2>&1 || stack_fail "the schema can't be brought up to date" "$dir/log/migrate.log"
+	ONEJOB_DEFAULTS_FILE="$dir/migrate.cnf" onejob migrate >>"$dir/log/migrate.log" 2>&1 || stack_fail "the schema can't be brought up to date" "$dir/log/migrate.log"
 }
 
 # --- the print shop, which plays two providers
