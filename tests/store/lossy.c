@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 #define COMMAND_QUERY 0x03
+#define COMMAND_PREPARE 0x16
 #define COMMAND_EXECUTE 0x17
-#define HEADER 4 /* of a packet of the protocol; then the command */
+#define HEADER 4	/* of a packet of the protocol; then the command */
+#define COMMAND_BYTES 7 /* "COMMIT" and what stands before it */
 
 static char server_path[108], line_path[108], defaults_path[256];
-static atomic_int armed, skips, left;
+static atomic_int armed, skips, left, refusal;
 
 static int make_socket(const char *path, struct sockaddr_un *address)
 {
@@ -35,37 +38,116 @@ static void pass_on(int to, const char *bytes, ssize_t len)
 	}
 }
 
-static int is_meant(const char *bytes, ssize_t len)
-{
-	if (len <= HEADER || left == 0)
-		return 0;
-	int execute = bytes[HEADER] == COMMAND_EXECUTE;
-	int commit = bytes[HEADER] == COMMAND_QUERY && len >= HEADER + 7 &&
-		     memcmp(bytes + HEADER + 1, "COMMIT", 6) == 0;
+struct packet {
+	char head[HEADER + COMMAND_BYTES];
+	size_t in_head, rest; /* bytes */
+};
 
-	if (armed == LOSE_EXECUTE || armed == LOSE_EXECUTE_ANSWER ? !execute : !commit)
-		return 0;
-	return atomic_fetch_sub(&skips, 1) <= 0;
+static bool read_packet(int from, struct packet *packet)
+{
+	const unsigned char *length = (const unsigned char *)packet->head;
+
+	if (recv(from, packet->head, HEADER, MSG_WAITALL) != HEADER)
+		return false;
+	size_t len = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16;
+	size_t now = len < COMMAND_BYTES ? len : COMMAND_BYTES;
+
+	packet->in_head = HEADER + now;
+	packet->rest = len - now;
+	return now == 0 || recv(from, packet->head + HEADER, now, MSG_WAITALL) == (ssize_t)now;
 }
 
-/* 0: the line is cut. */
-static int from_client(int client, int server)
+/* The rest of it, still to be read, goes with it. `to` -1: nowhere. */
+static void pass_packet(const struct packet *packet, int from, int to)
 {
 	char bytes[65536];
-	ssize_t len = recv(client, bytes, sizeof bytes, 0);
 
-	if (len <= 0)
-		return 0;
-	if (!is_meant(bytes, len)) {
-		pass_on(server, bytes, len);
-		return 1;
+	if (to >= 0)
+		pass_on(to, packet->head, (ssize_t)packet->in_head);
+	for (size_t more = packet->rest; more > 0;) {
+		ssize_t len = recv(from, bytes, more < sizeof bytes ? more : sizeof bytes, 0);
+
+		if (len <= 0)
+			return;
+		if (to >= 0)
+			pass_on(to, bytes, len);
+		more -= (size_t)len;
 	}
-	if (armed == LOSE_EXECUTE_ANSWER || armed == LOSE_COMMIT_ANSWER) {
-		pass_on(server, bytes, len);
-		(void)recv(server, bytes, sizeof bytes, 0);
+}
+
+static bool is_of_kind(const struct packet *packet, enum lossy what)
+{
+	char command = packet->head[HEADER];
+	bool query = command == COMMAND_QUERY, execute = command == COMMAND_EXECUTE;
+
+	switch (what) {
+	case LOSE_NOTHING: return false;
+	case LOSE_EXECUTE:
+	case LOSE_EXECUTE_ANSWER:
+	case REFUSE_EXECUTE: return execute;
+	case LOSE_COMMIT:
+	case LOSE_COMMIT_ANSWER:
+	case REFUSE_COMMIT: return query && memcmp(packet->head + HEADER + 1, "COMMIT", 6) == 0;
+	case REFUSE_ALL: return query || execute || command == COMMAND_PREPARE;
+	}
+	return false;
+}
+
+/* A command opens an exchange: its packet has the number 0. */
+static bool is_meant(const struct packet *packet)
+{
+	if (left == 0 || packet->in_head < HEADER + COMMAND_BYTES || packet->head[3] != 0)
+		return false;
+	return is_of_kind(packet, (enum lossy)armed) && atomic_fetch_sub(&skips, 1) <= 0;
+}
+
+static const char *state_of(int error)
+{
+	switch (error) {
+	case 1213: return "40001";
+	case 1047: return "08S01";
+	default: return "HY000";
+	}
+}
+
+static void refuse(int client, int server, int error)
+{
+	static const char rollback[] = "\x09\0\0\0\x03ROLLBACK";
+	char answer[64] = { 0, 0, 0, 1, (char)0xff, (char)(error & 0xff), (char)(error >> 8) };
+	int len = 3 + snprintf(answer + HEADER + 3, sizeof answer - HEADER - 3, "#%s%s",
+			       state_of(error), "refused on the line");
+
+	if (error == 1213 || error == 1020) {
+		pass_on(server, rollback, sizeof rollback - 1);
+		(void)recv(server, (char[256]){ 0 }, 256, 0);
+	}
+	answer[0] = (char)len;
+	pass_on(client, answer, HEADER + len);
+}
+
+/* false: the line is cut. */
+static bool from_client(int client, int server)
+{
+	struct packet packet = { .in_head = 0 };
+	char bytes[65536];
+
+	if (!read_packet(client, &packet))
+		return false;
+	if (!is_meant(&packet)) {
+		pass_packet(&packet, client, server);
+		return true;
 	}
 	left--;
-	return 0;
+	if (armed >= REFUSE_EXECUTE) {
+		pass_packet(&packet, client, -1);
+		refuse(client, server, refusal);
+		return true;
+	}
+	if (armed == LOSE_EXECUTE_ANSWER || armed == LOSE_COMMIT_ANSWER) {
+		pass_packet(&packet, client, server);
+		(void)recv(server, bytes, sizeof bytes, 0);
+	}
+	return false;
 }
 
 static void *carry(void *arg)
@@ -156,6 +238,12 @@ void lossy_arm(enum lossy what, int skip, int times)
 	armed = what;
 	skips = skip;
 	left = times;
+}
+
+void lossy_refuse(enum lossy what, unsigned int error, int skip, int times)
+{
+	refusal = (int)error;
+	lossy_arm(what, skip, times);
 }
 
 int lossy_left(void)
