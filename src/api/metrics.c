@@ -1,5 +1,5 @@
-/* metrics.c: GET /metrics, in Prometheus' text format (version 0.0.4). Gauges that the database
- * tells in a few bounded questions; names of contracts and providers need no escapes. */
+/* metrics.c: GET /metrics, in Prometheus' text format (version 0.0.4). What the database tells in a
+ * few bounded questions; names of contracts and providers need no escapes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,9 +10,14 @@
 #define ROUTES_MAX 1000
 #define WARN_S 86400
 
+static void head(struct text *out, const char *name, const char *help, const char *type)
+{
+	text_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
 static void gauge(struct text *out, const char *name, const char *help)
 {
-	text_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+	head(out, name, help, "gauge");
 }
 
 static void count(struct text *out, const char *name, const char *help, uint64_t value)
@@ -37,6 +42,9 @@ static void add_vitals(struct text *out, const struct vitals *v)
 	count(out, "onejob_pollers_alive", "Pollers whose lease runs.", v->pollers_alive);
 	count(out, "onejob_attempts_unknown", "Attempts whose outcome nobody knows.",
 	      v->unknown_attempts);
+	head(out, "onejob_races_total",
+	     "Results thrown away: another attempt had won, or the job had ended.", "counter");
+	text_addf(out, "onejob_races_total %" PRIu64 "\n", v->races_total);
 	age(out, "onejob_oldest_due_job_seconds", "Since the oldest due job could have started.",
 	    v->has_oldest_due, v->oldest_due_us, v->database_now_us);
 	age(out, "onejob_oldest_unknown_job_seconds", "Since the oldest unknown job was heard of.",

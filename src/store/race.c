@@ -72,3 +72,14 @@ enum rc race_add(struct db *db, const struct locked_job *job, const struct word 
 	*added_out = rc == RC_OK ? RACE_ADDED : RACE_KNOWN;
 	return rc == RC_CONFLICT ? RC_OK : rc;
 }
+
+enum rc race_count(struct db *db, size_t added)
+{
+	if (added == 0)
+		return RC_OK;
+	struct stmt *st = db_stmt(db, SQL_RACES_COUNTED);
+
+	bind_u64(st, added);
+	bind_u64(st, added);
+	return stmt_run(st);
+}

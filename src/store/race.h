@@ -16,6 +16,10 @@ enum race_added {
 MUST_CHECK enum rc race_add(struct db *db, const struct locked_job *job, const struct word *word,
 			    enum race_why why, enum race_added *added_out);
 
+/* How many rows this transaction has added, for the total. Last in it: whoever waits for that one
+ * row then holds nothing that this transaction still wants. */
+MUST_CHECK enum rc race_count(struct db *db, size_t added);
+
 void race_log(const struct id *job_id, const struct word *word, enum race_why why);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/intent.h"
 #include "core/provider_def.h"
 #include "store/definition.h"
+#include "store/race.h"
 #include "store/routes.h"
 #include "store/terms_store.h"
 #include "store/rows.h"
@@ -130,7 +131,7 @@ static enum rc speak(struct db *db, struct hand *hand, struct locked_job *job)
 		return rc;
 	rc = settle_locked(db, job, &hand->word, &facing, &hand->settling);
 	hand->changed = changed_by(hand->settling.verdict, hand->word.event);
-	return rc;
+	return rc == RC_OK ? race_count(db, hand->settling.raced) : rc;
 }
 
 static enum rc settle_by_hand(struct db *db, void *arg)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "store/db_private.h"
 #include "store/outbox.h"
+#include "store/race.h"
 #include "store/settle_private.h"
 #include "store/stmt.h"
 
@@ -300,6 +301,15 @@ static size_t set_table(struct batch *batch, size_t at)
 	return at;
 }
 
+static size_t raced(const struct batch *batch)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < batch->len; i++)
+		n += batch->settlings[i].raced;
+	return n;
+}
+
 /* Jobs are locked in the order of their ids, so that two batches can't wait for each other. */
 static enum rc settle_batch(struct db *db, void *arg)
 {
@@ -313,7 +323,7 @@ static enum rc settle_batch(struct db *db, void *arg)
 		at = set_table(batch, at);
 		rc = settle_table(db, &batch->table);
 	}
-	return rc;
+	return rc == RC_OK ? race_count(db, raced(batch)) : rc;
 }
 
 enum rc settle_words(struct db *db, const struct word *words, size_t len,

@@ -432,6 +432,9 @@ static const struct {
 	    "INSERT INTO races (id, job_id, attempt_id, winner, why, sha256, bytes, created_at) "
 	    "VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))"),
 	ROW(SQL_RACE_COUNT, "SELECT COUNT(*) FROM races WHERE attempt_id = ?"),
+	ROW(SQL_RACES_COUNTED,
+	    "INSERT INTO counters (name, total) VALUES ('races', ?) ON DUPLICATE "
+	    "KEY UPDATE total = total + ?"),
 	ROW(SQL_RACE_LIST,
 	    "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
 	    "WHERE id < ? ORDER BY id DESC LIMIT ?"),
@@ -720,7 +723,8 @@ static const struct {
 	    "MIN(lease_until) FROM pollers WHERE lease_until > NOW(6)), (SELECT COUNT(*) FROM "
 	    "pollers WHERE lease_until <= NOW(6)), (SELECT COUNT(*) FROM attempts WHERE state = "
 	    "'unknown'), "
-	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit"),
+	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit, "
+	    "(SELECT total FROM counters WHERE name = 'races')"),
 	ROW(SQL_VITALS_DUE,
 	    "SELECT j.id, j.run_after FROM (SELECT next_provider, owner, MIN(run_after) AS due "
 	    "FROM jobs WHERE state = 'queued' GROUP BY state, next_provider, owner ORDER BY due "

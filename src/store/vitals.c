@@ -41,6 +41,7 @@ static enum rc read_counts(struct db *db, struct vitals *v)
 	v->unknown_attempts = col_u64(st);
 	v->strict = col_u64(st) != 0;
 	v->durable = col_u64(st) == 1;
+	v->races_total = col_u64(st);
 	stmt_done(st);
 	st = db_stmt(db, SQL_VITALS_STRANDED);
 	rc = read_one(st);

@@ -22,8 +22,9 @@ struct vitals {
 	struct id oldest_unknown;  /* a job */
 	int64_t oldest_unknown_us; /* since when: its attempt's end of hearing */
 	uint64_t unknown_attempts;
-	uint64_t stranded; /* queued jobs whose next provider isn't there or is disabled; at most
-			      1,000 counted */
+	uint64_t races_total; /* results thrown away, ever: those whose rows were purged, too */
+	uint64_t stranded;    /* queued jobs whose next provider isn't there or is disabled; at most
+				 1,000 counted */
 	uint64_t endpoints_disabled; /* of owners, for webhooks */
 	uint64_t messages_given_up;  /* those of disabled endpoints included */
 	uint64_t messages_failing;   /* failed, and to be tried again; at most 1,000 counted */

@@ -409,6 +409,7 @@ static void metrics_tell_what_is_stuck_and_which_routes_are_proven(void **state)
 	static const char *const lines[] = {
 		"# TYPE onejob_pollers_alive gauge\nonejob_pollers_alive 2\n",
 		"\nonejob_attempts_unknown 3\n",
+		"# TYPE onejob_races_total counter\nonejob_races_total 4\n",
 		"\nonejob_oldest_due_job_seconds 7.500\n",
 		"\nonejob_oldest_unknown_job_seconds 0.000\n",
 		"\nonejob_route_certified{contract=\"c\",provider=\"good\"} 1\n",

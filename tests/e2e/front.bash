@@ -137,3 +137,13 @@ workers() {
 		! read -r name 2>/dev/null <"/proc/$pid/comm" || [ "$name" != onejob-api ] || echo "$pid"
 	done
 }
+
+# None was purged, so the total that /metrics tells is that of the rows.
+races_are_counted() {
+	local rows body status headers
+
+	rows=$(sql -e 'SELECT COUNT(*) FROM races')
+	no test "$rows" = 0
+	api GET /metrics
+	is 'races in all' "$(grep '^onejob_races_total' <<<"$body")" "onejob_races_total $rows"
+}

@@ -207,6 +207,7 @@ loses() {
 	is 'races' "$(grep -c . <<<"$race")" 1
 	is 'the race' "$(jq -r '"\(.attempt_id) \(.winner) \(.why) \(.bytes)"' <<<"$race")" "$1 $3 lost_swap ${#2}"
 	is 'its digest' "$(jq -r .sha256 <<<"$race")" "$(printf %s "$2" | sha256sum | cut -d ' ' -f 1)"
+	races_are_counted
 }
 
 @test "4 by an operator's word: the second to return loses, though it was the primary" {

@@ -58,6 +58,7 @@ accepted='"headers":{"X-Callback":"{{callback_url}}"},"accepted":{"reference":"/
 	is again "$(field .accepted)" false
 	called_back "$url" '{"outcome":"succeeded","result":2}'
 	is contradiction "$(field .accepted)" false
+	races_are_counted
 	operator GET /v1/races
 	is race "$(field '[.races[] | select(.job_id == "'"$job"'") | .why] | join(" ")')" contradiction
 	look "$job"

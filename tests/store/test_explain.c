@@ -287,12 +287,14 @@ static void grow(const char *job_states, const char *attempt_states)
 	raw_run(here.raw, "INSERT INTO webhooks (owner, url, secrets, enabled, created_at, "
 			  "updated_at) SELECT "
 			  "seq, 'http://h/', '[]', 1, NOW(6), NOW(6) FROM seq_0_to_49");
+	raw_run(here.raw, "INSERT INTO counters SELECT IF(seq = 1, 'races', seq), seq FROM "
+			  "seq_1_to_1000");
 	provider_new("second", 64);
 	grow_contracts();
 	raw_run(here.raw, "ANALYZE TABLE outbox, webhooks, jobs, attempts, races, tokens, pollers, "
 			  "providers, "
 			  "contracts, contract_versions, contract_routes, certificates, "
-			  "certify_runs");
+			  "certify_runs, counters");
 }
 
 static void no_statement_walks_a_table_while_work_piles_up(void **state)

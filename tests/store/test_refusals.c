@@ -150,7 +150,7 @@ static const struct operation {
 
 static void prepare(const struct operation *operation)
 {
-	static const char *const tables[] = { "outbox", "races", "attempts", "jobs" };
+	static const char *const tables[] = { "outbox", "races", "attempts", "jobs", "counters" };
 
 	for (size_t i = 0; i < ROWS(tables); i++)
 		raw_run(here.raw, "DELETE FROM %s", tables[i]);
@@ -167,6 +167,7 @@ static const char *what_is(void)
 		"(SELECT GROUP_CONCAT(CONCAT_WS(' ', number, state, reason, cancel_due, "
 		"settled_by) ORDER BY number) FROM attempts), "
 		"(SELECT GROUP_CONCAT(CONCAT_WS(' ', why, bytes)) FROM races), "
+		"(SELECT total FROM counters), "
 		"(SELECT GROUP_CONCAT(type) FROM outbox))");
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lossy.h"
+#include "store/vitals.h"
 
 #define WON "{\"won\":1}"
 #define SECRET "only-the-loser-knows"
@@ -478,6 +479,41 @@ static void an_attempt_under_another_job_is_no_attempt(void **state)
 	attempt_is(&attempt, "starting");
 }
 
+static uint64_t total(void)
+{
+	struct vitals vitals;
+
+	assert_int_equal(vitals_read(here.db, &vitals), RC_OK);
+	return vitals.races_total;
+}
+
+static void what_is_thrown_away_is_counted_once_and_stays_counted(void **state)
+{
+	struct duel one = duel_new(ATTEMPT_RUNNING), two = duel_new(ATTEMPT_RUNNING);
+	struct word words[] = { result_of(&one.second, WON), result_of(&two.second, WON),
+				result_of(&one.first, LATE), result_of(&two.first, LATE) };
+	struct word by_hand = result_of(&one.first, "3");
+	enum settled verdicts[ROWS(words)];
+	struct refusal refusal;
+	struct job job;
+
+	(void)state;
+	assert_int_equal(total(), 0);
+	assert_int_equal(settle_words(here.db, words, 2, verdicts), RC_OK);
+	assert_int_equal(total(), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(settle_words(here.db, words, ROWS(words), verdicts), RC_OK);
+		assert_int_equal(total(), 2);
+	}
+	assert_int_equal(settle_by_operator(here.db, &by_hand, NULL, &job, &refusal),
+			 CHANGED_ATTEMPT_SETTLED);
+	job_release(&job);
+	assert_int_equal(races(), 3);
+	assert_int_equal(total(), 3);
+	raw_run(here.raw, "DELETE FROM races");
+	assert_int_equal(total(), 3);
+}
+
 static void b07_a_lock_on_the_attempt_leaves_nothing_half_written(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_RUNNING });
@@ -542,6 +578,7 @@ int main(void)
 		TEST(words_of_a_batch_stand_or_fall_together),
 		TEST(winners_of_a_batch_are_written_each_as_it_was_said),
 		TEST(an_attempt_under_another_job_is_no_attempt),
+		TEST(what_is_thrown_away_is_counted_once_and_stays_counted),
 		TEST(b07_a_lock_on_the_attempt_leaves_nothing_half_written),
 		TEST(b08_a_lost_commit_is_uncertain_and_the_same_words_are_safe),
 	};

@@ -83,7 +83,8 @@ int testdb_empty(void **state)
 					      "contracts",
 					      "providers",
 					      "tokens",
-					      "provider_versions" };
+					      "provider_versions",
+					      "counters" };
 
 	(void)state;
 	for (size_t i = 0; i < ROWS(tables); i++)
