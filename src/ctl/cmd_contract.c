@@ -103,6 +103,16 @@ static void hint_uncertified(struct ctl *ctl, const char *name, bool side_effect
 			 side_effects ? " --side-effects" : "");
 }
 
+static enum ctl_exit print_put(struct ctl *ctl, const struct definition_row *row, const char *done,
+			       bool side_effects)
+{
+	if (ctl->json)
+		return ctl_print_json(ctl, build_definition(row));
+	ctl_line(ctl, "%s %s, version %" PRIu32, row->name, done, row->version);
+	hint_uncertified(ctl, row->name, side_effects);
+	return CTL_DONE;
+}
+
 static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 				      const struct contract *contract)
 {
@@ -121,14 +131,11 @@ static enum ctl_exit store_definition(struct ctl *ctl, const char *name,
 	}
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the contract");
-	ctl_line(ctl, "%s %s, version %" PRIu32, name,
-		 is_new			 ? "created"
-		 : row.version == before ? "unchanged"
-					 : "changed",
-		 row.version);
+	const char *done = is_new ? "created" : row.version == before ? "unchanged" : "changed";
+	enum ctl_exit end = print_put(ctl, &row, done, contract->side_effects);
+
 	definition_row_release(&row);
-	hint_uncertified(ctl, name, contract->side_effects);
-	return CTL_DONE;
+	return end;
 }
 
 enum ctl_exit cmd_contract_put(struct ctl *ctl, const struct args *args)
@@ -351,6 +358,8 @@ enum ctl_exit cmd_contract_delete(struct ctl *ctl, const struct args *args)
 		return refuse_missing(ctl, name);
 	if (rc != RC_OK)
 		return ctl_failed(ctl, rc, "the contract");
+	if (ctl->json)
+		return ctl_print_json(ctl, build_done("name", name, "deleted"));
 	ctl_line(ctl, "%s deleted; jobs in flight keep their version, and fail over no more", name);
 	return CTL_DONE;
 }

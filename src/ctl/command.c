@@ -87,7 +87,7 @@ const struct command command_rows[] = {
 	  "onejob provider delete inkjet", BIT(OPTION_JSON), 1, cmd_provider_delete },
 
 	{ "contract", "put", "NAME FILE|-", "Create or change a contract from a JSON file.",
-	  "onejob contract put summary summary.json", 0, 2, cmd_contract_put },
+	  "onejob contract put summary summary.json", BIT(OPTION_JSON), 2, cmd_contract_put },
 	{ "contract", "list", "", "List the contracts.", "onejob contract list", BIT(OPTION_JSON),
 	  0, cmd_contract_list },
 	{ "contract", "show", "NAME",
@@ -95,7 +95,7 @@ const struct command command_rows[] = {
 	  "onejob contract show summary", BIT(OPTION_JSON), 1, cmd_contract_show },
 	{ "contract", "delete", "NAME",
 	  "Remove a contract: no new job may name it; jobs in flight keep their version.",
-	  "onejob contract delete summary", 0, 1, cmd_contract_delete },
+	  "onejob contract delete summary", BIT(OPTION_JSON), 1, cmd_contract_delete },
 	{ "contract", "certify",
 	  "NAME [--route PROVIDER ...] [--side-effects] [--no-wait]\n"
 	  "       onejob contract certify --renew [NAME] [--within LENGTH] [--side-effects] "

@@ -402,6 +402,10 @@ contract_of() {
 	[ "$(jq -c '[.applied, .schema > 0]' <<<"$output")" = '[[],true]' ]
 	json provider put "$MINE-json" - <<<"{\"url\": \"$PRINTSHOP_URL/tick\"}"
 	[ "$(jq -r '.name, .version, .definition.method' <<<"$output")" = "$MINE-json"$'\n1\nPOST' ]
+	json contract put "$MINE-json" - <<<"{\"routes\": [{\"provider\": \"inkjet\"}, {\"provider\": \"$MINE-json\"}]}"
+	[ "$(jq -r '.name, .version, .definition.routes[1].provider' <<<"$output")" = "$MINE-json"$'\n1\n'"$MINE-json" ]
+	json contract delete "$MINE-json"
+	[ "$(jq -c . <<<"$output")" = "{\"name\":\"$MINE-json\",\"done\":\"deleted\"}" ]
 	json provider delete "$MINE-json"
 	[ "$(jq -r '.name, .done' <<<"$output")" = "$MINE-json"$'\ndeleted' ]
 	onejob token create --owner "$MINE-json" >/dev/null
