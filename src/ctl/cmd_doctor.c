@@ -65,7 +65,6 @@ static bool look_at_database(struct ctl *ctl, struct findings *findings)
 	}
 	if (db_ready(ctl->db) != RC_OK) {
 		unreached(ctl, findings, file);
-		findings_add(findings, HEALTH_OK, "client library", "", "%s", db_versions(ctl->db));
 		return false;
 	}
 	findings_add(findings, HEALTH_OK, "database", "", "reached");
@@ -297,6 +296,8 @@ enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args)
 	(void)args;
 	findings_init(&findings);
 	look_at_settings(ctl, &findings);
+	const struct client_library client = db_client_library();
+	doctor_client(&findings, &client);
 	if (look_at_database(ctl, &findings) && look_at_schema(ctl, &findings)) {
 		look_at_rights(ctl, &findings);
 		look_at_vitals(ctl, &findings);

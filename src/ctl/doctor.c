@@ -114,6 +114,20 @@ void doctor_versions(struct findings *findings, const char *versions)
 			     "use MariaDB 10.6 or later, or MySQL 8.0.16 or later", "%s", versions);
 }
 
+void doctor_client(struct findings *findings, const struct client_library *client)
+{
+	bool fits =
+		strcmp(client->name, client->compiled_name) == 0 &&
+		strtoul(client->version, NULL, 10) == strtoul(client->compiled_version, NULL, 10);
+
+	findings_add(findings, fits ? HEALTH_OK : HEALTH_WARN, "client library",
+		     fits ? ""
+			  : "install the library that the programs were compiled for, or compile "
+			    "them on this host",
+		     "%s %s, compiled for %s %s", client->name, client->version,
+		     client->compiled_name, client->compiled_version);
+}
+
 void doctor_schema(struct findings *findings, const struct schema_state *schema)
 {
 	switch (schema->verdict) {

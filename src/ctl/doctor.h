@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "store/certificate_store.h"
+#include "store/db.h"
 #include "store/migrate.h"
 #include "store/vitals.h"
 
@@ -44,6 +45,11 @@ void findings_add(struct findings *findings, enum health health, const char *wha
 bool doctor_supports(const char *versions);
 
 void doctor_versions(struct findings *findings, const char *versions);
+
+/* Warns of a library of another make, or another major version, than the program was compiled for:
+ * the structs that both share differ. */
+void doctor_client(struct findings *findings, const struct client_library *client);
+
 void doctor_schema(struct findings *findings, const struct schema_state *schema);
 
 /* The database's clock against ours, which stood between before_us and after_us while it was asked.

@@ -356,8 +356,22 @@ unsigned int db_errno(const struct db *db)
 
 const char *db_versions(struct db *db)
 {
-	snprintf(db->versions, sizeof db->versions, "%s by client %s",
-		 db->mysql ? mysql_get_server_info(db->mysql) : "no server",
-		 mysql_get_client_info());
+	struct client_library client = db_client_library();
+
+	snprintf(db->versions, sizeof db->versions, "%s by %s %s",
+		 db->mysql ? mysql_get_server_info(db->mysql) : "no server", client.name,
+		 client.version);
 	return db->versions;
+}
+
+/* Neither tells whose it is. MariaDB's is at version 3, which Oracle's left behind long ago. */
+struct client_library db_client_library(void)
+{
+	const char *version = mysql_get_client_info();
+	bool mariadb = strncmp(version, "3.", 2) == 0 || strstr(version, "MariaDB");
+
+	return (struct client_library){ .name = mariadb ? "libmariadb" : "libmysqlclient",
+					.version = version,
+					.compiled_name = CLIENT_COMPILED_NAME,
+					.compiled_version = CLIENT_COMPILED_VERSION };
 }

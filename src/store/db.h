@@ -44,8 +44,15 @@ const char *db_error(const struct db *db);
 /* The last RC_INVALID was a value larger than the server's packets. */
 bool db_was_too_large(const struct db *db);
 
-/* "MariaDB 10.11.19 by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part
+/* "10.11.19-MariaDB by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part
  * only. */
 const char *db_versions(struct db *db);
+
+/* The client library that runs, and the one that this program was compiled for. */
+struct client_library {
+	const char *name, *version; /* "libmariadb" or "libmysqlclient", "3.3.20" */
+	const char *compiled_name, *compiled_version;
+};
+struct client_library db_client_library(void);
 
 #endif

@@ -8,6 +8,14 @@
 #include <errmsg.h>
 #include <mysqld_error.h>
 
+#ifdef MARIADB_PACKAGE_VERSION
+#define CLIENT_COMPILED_NAME "libmariadb"
+#define CLIENT_COMPILED_VERSION MARIADB_PACKAGE_VERSION
+#else
+#define CLIENT_COMPILED_NAME "libmysqlclient"
+#define CLIENT_COMPILED_VERSION MYSQL_SERVER_VERSION
+#endif
+
 /* What MYSQL_BIND's flags point to: my_bool in one client, bool in the other. */
 typedef __typeof__(*((MYSQL_BIND *)0)->is_null) db_bool;
 

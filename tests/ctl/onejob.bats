@@ -378,12 +378,13 @@ contract_of() {
 
 @test "the doctor finds the stack well, and knows what it looks at" {
 	run -0 --separate-stderr onejob doctor --json
-	for what in settings database versions schema rights clock 'strict mode' 'flush at commit' pollers; do
+	for what in settings 'client library' database versions schema rights clock 'strict mode' 'flush at commit' pollers; do
 		[ "$(jq -r --arg w "$what" '.findings[] | select(.what == $w) | .health' <<<"$output")" = ok ] ||
 			{ echo "$what: $output"; return 1; }
 	done
 	run -0 onejob doctor
 	has '^ok +pollers +[0-9]+ alive'
+	has '^ok +client library +lib(mariadb|mysqlclient) [0-9]+(\.[0-9]+)+, compiled for lib'
 }
 
 @test "the doctor tells of settings out of bounds and of a socket where nobody listens" {

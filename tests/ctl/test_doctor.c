@@ -53,6 +53,37 @@ static void only_servers_with_skip_locked_are_supported(void **state)
 	}
 }
 
+static void a_client_library_of_another_make_or_major_version_is_warned_of(void **state)
+{
+	static const struct {
+		struct client_library client;
+		enum health want;
+	} rows[] = {
+		{ { "libmariadb", "3.3.20", "libmariadb", "3.3.20" }, HEALTH_OK },
+		{ { "libmariadb", "3.4.1", "libmariadb", "3.3.20" }, HEALTH_OK },
+		{ { "libmariadb", "4.0.0", "libmariadb", "3.3.20" }, HEALTH_WARN },
+		{ { "libmysqlclient", "8.4.3", "libmysqlclient", "8.0.36" }, HEALTH_OK },
+		{ { "libmysqlclient", "9.1.0", "libmysqlclient", "8.4.3" }, HEALTH_WARN },
+		{ { "libmysqlclient", "8.0.36", "libmariadb", "3.3.20" }, HEALTH_WARN },
+		{ { "libmariadb", "3.3.20", "libmysqlclient", "3.3.20" }, HEALTH_WARN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct client_library *client = &rows[i].client;
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_client(&findings, client);
+		if (findings_worst(&findings) != rows[i].want ||
+		    !strstr(findings.list[0].found, client->name) ||
+		    !strstr(findings.list[0].found, client->version) ||
+		    (rows[i].want == HEALTH_OK) != (findings.list[0].fix[0] == '\0'))
+			fail_msg("row %zu: %s", i, findings.list[0].found);
+		findings_release(&findings);
+	}
+}
+
 static void clocks_apart_warn_and_then_are_bad(void **state)
 {
 	static const struct {
@@ -335,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_servers_with_skip_locked_are_supported),
+		cmocka_unit_test(a_client_library_of_another_make_or_major_version_is_warned_of),
 		cmocka_unit_test(clocks_apart_warn_and_then_are_bad),
 		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
 		cmocka_unit_test(what_is_alive_by_its_lease_only_shows_how_long_it_is_silent),

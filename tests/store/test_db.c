@@ -204,7 +204,7 @@ static void a_server_that_is_not_there_is_a_retry_and_never_an_absence(void **st
 	assert_true(strlen(db_error(db)) > 10);
 	assert_int_equal(create(db, &ann, "k", &intent, &job), CREATED_NOT_STORED);
 	assert_int_equal(job_store_get(db, &ann, &id, &job), RC_RETRY);
-	assert_true(strstr(db_versions(db), "no server") != NULL);
+	assert_true(strstr(db_versions(db), "no server by lib") != NULL);
 	unsetenv("MYSQL_UNIX_PORT");
 	db_free(db);
 	db_free(NULL);
