@@ -182,7 +182,6 @@ static MYSQL *handle_new(const char *defaults_file, bool patient)
 	if (defaults_file)
 		mysql_options(mysql, MYSQL_READ_DEFAULT_FILE, defaults_file);
 	mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "onejob");
-	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
 	if (!patient) {
 		mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
@@ -228,6 +227,9 @@ enum rc db_ready(struct db *db)
 	if (!db->mysql)
 		return RC_FAULT;
 	if (!mysql_real_connect(db->mysql, NULL, NULL, NULL, NULL, 0, NULL, CLIENT_FOUND_ROWS))
+		goto fail;
+	if (client_never_reconnect(db->mysql) != 0 ||
+	    mysql_set_character_set(db->mysql, "utf8mb4") != 0)
 		goto fail;
 	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
 		if (mysql_query(db->mysql, session[i]) != 0)

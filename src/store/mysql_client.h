@@ -19,6 +19,19 @@
 /* What MYSQL_BIND's flags point to: my_bool in one client, bool in the other. */
 typedef __typeof__(*((MYSQL_BIND *)0)->is_null) db_bool;
 
+/* Option files are read while connecting and come after what was set before. MariaDB's client takes
+ * "reconnect" from them; Oracle's doesn't. */
+static inline int client_never_reconnect(MYSQL *mysql)
+{
+#ifdef MARIADB_PACKAGE_VERSION
+	static const my_bool off = 0;
+
+	return mysql_options(mysql, MYSQL_OPT_RECONNECT, &off);
+#else
+	return mysql == NULL;
+#endif
+}
+
 #pragma GCC poison my_bool mysql_optionsv mysql_get_infov MARIADB_OPT_TLS_PEER_FP                  \
 	MYSQL_OPT_RECONNECT
 

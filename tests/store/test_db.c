@@ -190,6 +190,43 @@ static void b09_a_deadlock_inside_is_begun_anew_as_a_whole(void **state)
 	mysql_close(embrace.other);
 }
 
+/* Where it reconnected by itself, the rest of a transaction would be said outside of it, in a
+ * session without our settings. */
+static void an_option_file_cannot_make_the_client_reconnect_or_change_the_session(void **state)
+{
+	char path[256], line[256];
+	FILE *in = fopen(getenv("ONEJOB_DEFAULTS_FILE"), "r"), *out;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s.eager", getenv("ONEJOB_DEFAULTS_FILE"));
+	out = fopen(path, "w");
+	assert_true(in && out);
+	while (fgets(line, sizeof line, in))
+		fputs(line, out);
+	fputs("reconnect=1\ndefault-character-set=latin1\n"
+	      "init-command=SET SESSION autocommit = 0, sql_mode = ''\n",
+	      out);
+	fclose(in);
+	fclose(out);
+
+	struct db *db = db_new(path);
+
+	assert_int_equal(db_ready(db), RC_OK);
+	assert_int_equal(mysql_query(db->mysql,
+				     "SELECT CONCAT_WS(' ', @@autocommit = 1, @@sql_mode LIKE "
+				     "'%STRICT%', @@character_set_client, "
+				     "@@character_set_connection, @@character_set_results)"),
+			 0);
+	MYSQL_RES *rows = mysql_store_result(db->mysql);
+
+	assert_string_equal(mysql_fetch_row(rows)[0], "1 1 utf8mb4 utf8mb4 utf8mb4");
+	mysql_free_result(rows);
+	raw_run(here.raw, "KILL CONNECTION %lu", testdb_connection(db));
+	for (int i = 0; i < 3; i++)
+		assert_int_not_equal(mysql_query(db->mysql, "DO 1"), 0);
+	db_free(db);
+}
+
 static void a_server_that_is_not_there_is_a_retry_and_never_an_absence(void **state)
 {
 	struct db *db = db_new("/nonexistent/option/file");
@@ -217,6 +254,7 @@ int main(void)
 		TEST(a_transaction_is_whole_or_not_at_all),
 		TEST(a_lost_commit_is_uncertain_and_not_said_again),
 		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
+		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
 		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
 	};
 
