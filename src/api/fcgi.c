@@ -36,6 +36,7 @@
 #define PAUSE_MS 1000	   /* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
 #define BODY_KEPT_BYTES (64u << 10) /* what a larger one needed is given back after the request */
+#define SENT_AT_ONCE_BYTES (64u << 10) /* a third of what an unread unix socket holds */
 #define DRAIN_MAX_BYTES                                                                            \
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
@@ -179,9 +180,21 @@ static bool read_body(struct worker *w, struct request *request)
 	return true;
 }
 
+/* A web server that stops reading or sending in the middle shall not hold a worker for ever. */
+static void limit_wait(int fd, int direction)
+{
+	const struct timeval wait = { .tv_sec = TRANSFER_WAIT_S };
+
+	setsockopt(fd, SOL_SOCKET, direction, &wait, sizeof wait);
+}
+
 static void send_reply(struct worker *w)
 {
 	const struct reply *reply = &w->reply;
+
+	/* What a unix socket takes in one go needs nobody who reads. */
+	if (!w->unix_socket || reply->body_len > SENT_AT_ONCE_BYTES)
+		limit_wait(w->fcgi.ipcFd, SO_SNDTIMEO);
 
 	FCGX_PutStr(reply->head.bytes, (int)reply->head.len, w->fcgi.out);
 	if (reply->body_len > 0)
@@ -226,23 +239,17 @@ static void serve_one(struct worker *w)
 	give_back(w);
 }
 
-/* A web server that stops reading or sending in the middle shall not hold a worker for ever. */
-static void limit_waits(int fd)
-{
-	const struct timeval wait = { .tv_sec = TRANSFER_WAIT_S };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-}
-
 /* Takes the connection over, whatever comes of it. */
 static void take_connection(struct worker *w, int fd)
 {
-	if (!gate_wait(fd, w->head, HEAD_WAIT_MS)) {
+	enum gate gate = gate_wait(fd, w->head, HEAD_WAIT_MS);
+
+	if (gate == GATE_BAD) {
 		close(fd);
 		return;
 	}
-	limit_waits(fd);
+	if (gate != GATE_WHOLE)
+		limit_wait(fd, SO_RCVTIMEO);
 	w->fcgi.ipcFd = fd;
 	w->fcgi.keepConnection =
 		1; /* so that libfcgi goes on with it; what the request says comes after */

@@ -11,6 +11,7 @@
 #define HEADER_BYTES 8
 #define TYPE_BEGIN 1
 #define TYPE_PARAMS 4
+#define TYPE_STDIN 5
 #define ROLE_RESPONDER 1
 
 /* One name-value pair being read across records. */
@@ -57,10 +58,23 @@ static bool is_begin(const unsigned char *record, size_t content)
 	       record[HEADER_BYTES + 1] == ROLE_RESPONDER;
 }
 
-static bool is_params(const unsigned char *record, const unsigned char *begin)
+static bool is_of(const unsigned char *begin, const unsigned char *record, unsigned char type)
 {
-	return record[0] == 1 && record[1] == TYPE_PARAMS && record[2] == begin[2] &&
+	return record[0] == 1 && record[1] == type && record[2] == begin[2] &&
 	       record[3] == begin[3];
+}
+
+/* Whether the body ends in these bytes, whose parameters end at `at`. */
+static bool has_body(const unsigned char *bytes, size_t at, size_t len)
+{
+	while (at + HEADER_BYTES <= len && is_of(bytes, bytes + at, TYPE_STDIN)) {
+		size_t content = (size_t)bytes[at + 4] << 8 | bytes[at + 5];
+
+		if (content == 0)
+			return true;
+		at += HEADER_BYTES + content + bytes[at + 6];
+	}
+	return false;
 }
 
 enum gate gate_check(const unsigned char *bytes, size_t len)
@@ -78,10 +92,14 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 		size_t content = (size_t)record[4] << 8 | record[5];
 		size_t here = len - at - HEADER_BYTES < content ? len - at - HEADER_BYTES : content;
 
-		if (!is_params(record, bytes))
+		if (!is_of(bytes, record, TYPE_PARAMS))
 			return GATE_BAD;
-		if (content == 0) /* the end, which must not cut a pair */
-			return pair.which == 0 && pair.bytes_due == 0 ? GATE_GOOD : GATE_BAD;
+		if (content == 0) { /* the end, which must not cut a pair */
+			if (pair.which != 0 || pair.bytes_due != 0)
+				return GATE_BAD;
+			at += HEADER_BYTES + record[6];
+			return has_body(bytes, at, len) ? GATE_WHOLE : GATE_GOOD;
+		}
 		for (size_t i = 0; i < here; i++)
 			if (!take_byte(&pair, record[HEADER_BYTES + i]))
 				return GATE_BAD;
@@ -92,7 +110,7 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 
 /* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is
  * looked at again every millisecond. It almost never does: web servers write it in one go. */
-bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
+enum gate gate_wait(int fd, unsigned char *scratch, int wait_ms)
 {
 	const int64_t until = clock_monotonic_ms() + wait_ms;
 	short awaited = POLLIN | POLLRDHUP;
@@ -104,11 +122,11 @@ bool gate_wait(int fd, unsigned char *scratch, int wait_ms)
 		struct pollfd p = { .fd = fd };
 
 		if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
-			return false;
+			return GATE_BAD;
 		if (gate != GATE_MORE)
-			return gate == GATE_GOOD;
+			return gate;
 		if (gone || clock_monotonic_ms() >= until)
-			return false;
+			return GATE_BAD;
 		if (len > 0)
 			awaited = POLLRDHUP;
 		p.events = awaited;

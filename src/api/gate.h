@@ -6,7 +6,6 @@
 #ifndef API_GATE_H
 #define API_GATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define GATE_MAX_BYTES                                                                             \
@@ -15,15 +14,16 @@
 enum gate {
 	GATE_MORE, /* the parameters end in what hasn't arrived yet */
 	GATE_GOOD,
-	GATE_BAD, /* no responder's request, or lengths that don't add up */
+	GATE_WHOLE, /* good, and the body has arrived too: reading it can't wait */
+	GATE_BAD,   /* no responder's request, or lengths that don't add up */
 	GATE__MAX
 };
 
 /* One BEGIN_REQUEST of a responder, then PARAMS records up to an empty one, all of one request. */
 enum gate gate_check(const unsigned char *bytes, size_t len);
 
-/* Waits until the head of a request has arrived on a connected socket. False: it is bad, the peer
- * has gone, or `wait_ms` have passed. `scratch` has GATE_MAX_BYTES. */
-bool gate_wait(int fd, unsigned char *scratch, int wait_ms);
+/* Waits until the head of a request has arrived on a connected socket. GATE_BAD: it is bad, the
+ * peer has gone, or `wait_ms` have passed; else good or whole. `scratch` has GATE_MAX_BYTES. */
+enum gate gate_wait(int fd, unsigned char *scratch, int wait_ms);
 
 #endif

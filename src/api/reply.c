@@ -50,6 +50,7 @@ void reply_init(struct reply *reply)
 	*reply = (struct reply){ .status = 0 };
 	text_init(&reply->head, HEAD_MAX_BYTES);
 	text_init(&reply->plain, PLAIN_MAX_BYTES);
+	text_init(&reply->job, VIEW_MAX_BYTES);
 }
 
 /* Back to an answer with nothing in it; the identity stays. */
@@ -58,6 +59,7 @@ static void reset(struct reply *reply, int status)
 	json_object_put(reply->json);
 	reply->json = NULL;
 	text_clear(&reply->plain);
+	text_clear(&reply->job);
 	reply->status = status;
 	reply->content_type = NULL;
 	reply->etag[0] = '\0';
@@ -74,6 +76,7 @@ void reply_release(struct reply *reply)
 	reset(reply, 0);
 	text_release(&reply->head);
 	text_release(&reply->plain);
+	text_release(&reply->job);
 }
 
 void reply_begin(struct reply *reply, const struct request *request)
@@ -94,8 +97,9 @@ void reply_name_key(struct reply *reply, const struct idempotency_key *key)
 	unsigned char digest[SHA256_BYTES];
 
 	digest_sha256(key->bytes, key->len, digest);
-	for (size_t i = 0; i < KEY_MARK_LEN / 2; i++)
-		snprintf(reply->key_mark + 2 * i, 3, "%02x", digest[i]);
+	for (size_t i = 0; i < KEY_MARK_LEN; i++)
+		reply->key_mark[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
+	reply->key_mark[KEY_MARK_LEN] = '\0';
 }
 
 void reply_name_trace(struct reply *reply, const char *traceparent)
@@ -119,7 +123,8 @@ void reply_json(struct reply *reply, int status, struct json_object *json)
 
 void reply_job(struct reply *reply, int status, const struct job *job)
 {
-	reply_json(reply, status, view_job(job));
+	reply_json(reply, status, NULL);
+	view_write_job(&reply->job, job);
 	reply_name_job(reply, &job->id);
 	view_etag(job, reply->etag);
 }
@@ -248,6 +253,9 @@ static void write_body(struct reply *reply)
 	if (strncmp(reply->content_type, "text/", 5) == 0) {
 		reply->body = text_ok(&reply->plain) ? reply->plain.bytes : NULL;
 		reply->body_len = reply->plain.len;
+	} else if (reply->job.len > 0 || reply->job.failed) {
+		reply->body = text_ok(&reply->job) ? reply->job.bytes : NULL;
+		reply->body_len = reply->job.len;
 	} else if (reply->json) {
 		reply->body = view_text(reply->json, &reply->body_len);
 	}

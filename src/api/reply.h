@@ -27,6 +27,7 @@ struct reply {
 	int status;
 	const char *content_type; /* NULL: no body */
 	struct json_object *json; /* owned; what the body is written from */
+	struct text job;	  /* or the body itself, where it is a job */
 	const char *body;	  /* after reply_finish() */
 	size_t body_len;
 	struct text head;  /* after reply_finish(): header lines and the empty line */

@@ -1,6 +1,7 @@
 /* digest.c: see digest.h. */
 #include "base/digest.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <openssl/crypto.h>
@@ -16,9 +17,21 @@ static void need(bool done, const char *what)
 	abort();
 }
 
+/* Looked up once: a look-up costs as much as a short digest. */
+static const EVP_MD *sha256;
+
+static void fetch_sha256(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	need(sha256 != NULL, "sha256");
+}
+
 void digest_sha256(const void *bytes, size_t len, unsigned char digest_out[SHA256_BYTES])
 {
-	need(EVP_Digest(bytes, len, digest_out, NULL, EVP_sha256(), NULL) == 1, "sha256");
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fetch_sha256);
+	need(EVP_Digest(bytes, len, digest_out, NULL, sha256, NULL) == 1, "sha256");
 }
 
 void digest_hmac_sha256(const void *key, size_t key_len, const void *bytes, size_t len,

@@ -71,22 +71,26 @@ void text_add_str(struct text *text, const char *str)
 	text_add(text, str, strlen(str));
 }
 
+/* What fits into the room that is there, which is most, is formatted once. */
 void text_addf(struct text *text, const char *format, ...)
 {
+	size_t room = text->failed ? 0 : text->size - text->len;
 	va_list args;
 
 	va_start(args, format);
-	int len = vsnprintf(NULL, 0, format, args);
+	int len = vsnprintf(room ? text->bytes + text->len : NULL, room, format, args);
 	va_end(args);
-	if (len < 0) {
+	if (len < 0 || !reserve(text, (size_t)len)) {
+		if (room)
+			text->bytes[text->len] = '\0';
 		text->failed = true;
 		return;
 	}
-	if (!reserve(text, (size_t)len))
-		return;
-	va_start(args, format);
-	vsnprintf(text->bytes + text->len, (size_t)len + 1, format, args);
-	va_end(args);
+	if ((size_t)len >= room) {
+		va_start(args, format);
+		vsnprintf(text->bytes + text->len, (size_t)len + 1, format, args);
+		va_end(args);
+	}
 	text->len += (size_t)len;
 }
 

@@ -1,4 +1,5 @@
-/* view.c: jobs and attempts as JSON. */
+/* view.c: jobs, attempts and certificates as JSON. Each is written straight into a text; json-c
+ * only carries it where it is a part of something else. */
 #include "core/view.h"
 
 #include <inttypes.h>
@@ -11,120 +12,190 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 
-/* An object being filled: once something is missing it stays failed, and is asked once. */
-struct build {
-	struct json_object *object;
-	bool failed;
-};
+/* An object being written: `{` is there, `}` is not. A member's name is its opening: quotes, colon
+ * and, but for the first, a comma. */
+#define FIRST(name) "\"" name "\":"
+#define NEXT(name) ",\"" name "\":"
 
-static void build_begin(struct build *b)
+static void put_null(struct text *to, const char *opening)
 {
-	b->object = json_object_new_object();
-	b->failed = !b->object;
+	text_add_str(to, opening);
+	text_add(to, "null", 4);
 }
 
-/* NULL means no memory. */
-static struct json_object *build_end(struct build *b)
+static void put_raw(struct text *to, const char *opening, const struct blob *blob)
 {
-	if (!b->failed)
-		return b->object;
-	json_object_put(b->object);
-	return NULL;
-}
-
-static void put_or_null(struct build *b, const char *name, struct json_object *value)
-{
-	const unsigned int how = JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_ADD_CONSTANT_KEY;
-
-	if (b->failed || json_object_object_add_ex(b->object, name, value, how) != 0) {
-		json_object_put(value);
-		b->failed = true;
+	if (!blob->bytes) {
+		put_null(to, opening);
+		return;
 	}
+	text_add_str(to, opening);
+	text_add(to, blob->bytes, blob->len);
 }
 
-/* For json-c NULL is the value null, so a value that could not be made is told apart here. */
-static void put(struct build *b, const char *name, struct json_object *value)
+static void put_string(struct text *to, const char *opening, const char *bytes, size_t len)
 {
-	if (!value)
-		b->failed = true;
-	else
-		put_or_null(b, name, value);
+	if (!bytes) {
+		put_null(to, opening);
+		return;
+	}
+	text_add_str(to, opening);
+	text_add_json_string(to, bytes, len);
 }
 
-static void put_name(struct build *b, const char *name, const char *value)
+static void put_bytes(struct text *to, const char *opening, const struct blob *blob)
 {
-	if (value && *value)
-		put(b, name, json_object_new_string(value));
-	else
-		put_or_null(b, name, NULL);
+	put_string(to, opening, blob->bytes, blob->len);
 }
 
-static void put_bytes(struct build *b, const char *name, const struct blob *blob)
+static void put_name(struct text *to, const char *opening, const char *value)
 {
-	if (blob->bytes)
-		put(b, name, view_string(blob->bytes, blob->len));
-	else
-		put_or_null(b, name, NULL);
-}
-
-static void put_raw(struct build *b, const char *name, const struct blob *blob)
-{
-	if (blob->bytes)
-		put(b, name, view_raw(blob->bytes, blob->len));
-	else
-		put_or_null(b, name, NULL);
+	put_string(to, opening, value && *value ? value : NULL, value ? strlen(value) : 0);
 }
 
 /* What is kept as "a, b" is shown as [a, b]. */
-static void put_list(struct build *b, const char *name, const struct blob *items)
+static void put_list(struct text *to, const char *opening, const struct blob *items)
 {
-	struct text list;
-
-	text_init(&list, items->len + 2);
-	text_add_str(&list, "[");
-	text_add(&list, items->bytes ? items->bytes : "", items->len);
-	text_add_str(&list, "]");
-	put(b, name, text_ok(&list) ? view_raw(list.bytes, list.len) : NULL);
-	text_release(&list);
+	text_add_str(to, opening);
+	text_add(to, "[", 1);
+	text_add(to, items->bytes ? items->bytes : "", items->len);
+	text_add(to, "]", 1);
 }
 
 /* No metadata is an empty object, so that a client may always look inside; purged_at tells what is
  * gone. */
-static void put_metadata(struct build *b, const struct blob *metadata)
+static void put_metadata(struct text *to, const char *opening, const struct blob *metadata)
 {
-	if (metadata->bytes)
-		put_raw(b, "metadata", metadata);
-	else
-		put(b, "metadata", json_object_new_object());
+	const struct blob none = { .bytes = (char[]){ "{}" }, .len = 2 };
+
+	put_raw(to, opening, metadata->bytes ? metadata : &none);
 }
 
-static void put_number(struct build *b, const char *name, uint64_t number)
+static void put_number(struct text *to, const char *opening, uint64_t number)
 {
-	put(b, name, json_object_new_uint64(number));
+	char digits[20], *at = digits + sizeof digits;
+
+	do
+		*--at = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	text_add_str(to, opening);
+	text_add(to, at, (size_t)(digits + sizeof digits - at));
 }
 
-static void put_number_or_null(struct build *b, const char *name, uint64_t number)
+static void put_number_or_null(struct text *to, const char *opening, uint64_t number)
 {
 	if (number)
-		put_number(b, name, number);
+		put_number(to, opening, number);
 	else
-		put_or_null(b, name, NULL);
+		put_null(to, opening);
 }
 
-static void put_time(struct build *b, const char *name, int64_t us)
+static void put_bool(struct text *to, const char *opening, bool value)
 {
-	if (us)
-		put(b, name, view_time(us));
-	else
-		put_or_null(b, name, NULL);
+	text_add_str(to, opening);
+	text_add_str(to, value ? "true" : "false");
 }
 
-static void put_id_if(struct build *b, const char *name, bool has, const struct id *id)
+static void put_time(struct text *to, const char *opening, int64_t us)
 {
-	if (has)
-		put(b, name, view_id(id));
-	else
-		put_or_null(b, name, NULL);
+	char text[TIMESTAMP_TEXT_LEN + 1];
+
+	put_string(to, opening, us ? timestamp_format(us, text) : NULL, TIMESTAMP_TEXT_LEN);
+}
+
+static void put_id(struct text *to, const char *opening, const struct id *id)
+{
+	char text[ID_TEXT_LEN + 1];
+
+	put_string(to, opening, id ? id_format(id, text) : NULL, ID_TEXT_LEN);
+}
+
+static void put_error(struct text *to, const char *opening, const struct job *job)
+{
+	if (job->error_reason == REASON_NONE) {
+		put_null(to, opening);
+		return;
+	}
+	text_add_str(to, opening);
+	put_name(to, "{" FIRST("reason"), reason_name(job->error_reason));
+	put_bytes(to, NEXT("detail"), &job->error_detail);
+	put_id(to, NEXT("attempt_id"), job->has_error_attempt ? &job->error_attempt_id : NULL);
+	text_add(to, "}", 1);
+}
+
+static void put_attempt(struct text *to, const struct attempt *attempt)
+{
+	put_id(to, "{" FIRST("id"), &attempt->id);
+	put_number(to, NEXT("number"), attempt->number);
+	put_name(to, NEXT("provider"), attempt->provider);
+	put_name(to, NEXT("state"), attempt_state_name(attempt->state));
+	put_name(to, NEXT("phase"), phase_name(attempt->phase));
+	put_name(to, NEXT("reason"), reason_name(attempt->reason));
+	put_number_or_null(to, NEXT("http_status"), attempt->http_status);
+	put_bytes(to, NEXT("note"), &attempt->note);
+	put_bytes(to, NEXT("settled_by"), &attempt->settled_by);
+	put_time(to, NEXT("settled_at"), attempt->settled_us);
+	put_id(to, NEXT("certificate_id"),
+	       attempt->has_certificate ? &attempt->certificate_id : NULL);
+	put_time(to, NEXT("started_at"), attempt->started_us);
+	put_time(to, NEXT("finished_at"), attempt->finished_us);
+}
+
+static void put_attempts(struct text *to, const char *opening, const struct job *job)
+{
+	text_add_str(to, opening);
+	text_add(to, "[", 1);
+	for (size_t i = 0; i < job->attempts_len; i++) {
+		if (i > 0)
+			text_add(to, ",", 1);
+		put_attempt(to, &job->attempts[i]);
+		text_add(to, "}", 1);
+	}
+	text_add(to, "]", 1);
+}
+
+/* What the job is and how far it has come, up to the winner's name. */
+static void put_head(struct text *to, const struct job *job, bool whole)
+{
+	put_id(to, "{" FIRST("id"), &job->id);
+	put_name(to, NEXT("state"), job_state_name(job->state));
+	put_number(to, NEXT("version"), job->version);
+	put_bytes(to, NEXT("owner"), &job->owner);
+	put_bytes(to, NEXT("idempotency_key"), &job->key);
+	put_name(to, NEXT("contract"), job->contract);
+	put_number_or_null(to, NEXT("contract_version"), job->contract_version);
+	put_name(to, NEXT("provider"), job->provider);
+	if (whole)
+		put_raw(to, NEXT("input"), &job->input);
+	put_metadata(to, NEXT("metadata"), &job->metadata);
+	put_number(to, NEXT("max_attempts"), job->max_attempts);
+	put_number(to, NEXT("attempt_count"), job->attempt_count);
+	put_id(to, NEXT("completed_by"), job->has_completed_by ? &job->completed_by : NULL);
+}
+
+static void put_job(struct text *to, const struct job *job, bool whole)
+{
+	put_head(to, job, whole);
+	if (whole)
+		put_raw(to, NEXT("result"), &job->result);
+	put_error(to, NEXT("error"), job);
+	put_name(to, NEXT("advice"), job_advice(job));
+	put_bool(to, NEXT("in_doubt"), job->in_doubt);
+	put_time(to, NEXT("not_before"), job->not_before_us);
+	put_time(to, NEXT("expires_at"), job->expires_us);
+	put_time(to, NEXT("deadline_at"), job->deadline_us);
+	put_time(to, NEXT("created_at"), job->created_us);
+	put_time(to, NEXT("updated_at"), job->updated_us);
+	put_time(to, NEXT("purged_at"), job->purged_us);
+	put_list(to, NEXT("passed_over"), &job->passed_over);
+	if (whole)
+		put_attempts(to, NEXT("attempts"), job);
+	text_add(to, "}", 1);
+}
+
+void view_write_job(struct text *to, const struct job *job)
+{
+	put_job(to, job, true);
 }
 
 static int raw_write(struct json_object *object, struct printbuf *to, int level, int flags)
@@ -136,50 +207,50 @@ static int raw_write(struct json_object *object, struct printbuf *to, int level,
 	return printbuf_memappend(to, raw->bytes, (int)raw->len);
 }
 
-static void raw_free(struct json_object *object, void *raw)
+static void raw_free(struct json_object *object, void *userdata)
 {
+	struct blob *raw = userdata;
+
 	(void)object;
+	free(raw->bytes);
 	free(raw);
 }
 
-struct json_object *view_raw(const char *json, size_t len)
+/* What the text holds, as a part for json-c; the text is empty after. */
+static struct json_object *raw_of(struct text *text)
 {
+	struct blob *raw = text_ok(text) ? malloc(sizeof *raw) : NULL;
 	struct json_object *object = NULL;
-	struct blob *raw;
 
-	if (len > INT_MAX / 2)
-		return NULL;
-	raw = malloc(sizeof *raw + len);
-	if (!raw)
-		return NULL;
-	object = json_object_new_boolean(
-		0); /* any kind does: the serializer decides what is written */
+	if (raw) /* any kind does: the serializer decides what is written */
+		object = json_object_new_boolean(0);
 	if (!object) {
 		free(raw);
+		text_release(text);
 		return NULL;
 	}
-	raw->bytes = (char *)(raw + 1);
-	raw->len = len;
-	memcpy(raw->bytes, json, len);
+	raw->len = text->len;
+	raw->bytes = text_take(text);
 	json_object_set_serializer(object, raw_write, raw, raw_free);
 	return object;
 }
 
+struct json_object *view_raw(const char *json, size_t len)
+{
+	struct text text;
+
+	text_init(&text, VIEW_MAX_BYTES);
+	text_add(&text, json, len);
+	return raw_of(&text);
+}
+
 struct json_object *view_string(const char *bytes, size_t len)
 {
-	struct json_object *object = NULL;
 	struct text quoted;
 
-	if (len > INT_MAX / 16)
-		return NULL;
-	if (text_json_plain(bytes, len) == len)
-		return json_object_new_string_len(bytes, (int)len);
-	text_init(&quoted, 6 * len + 2);
+	text_init(&quoted, VIEW_MAX_BYTES);
 	text_add_json_string(&quoted, bytes, len);
-	if (text_ok(&quoted))
-		object = view_raw(quoted.bytes, quoted.len);
-	text_release(&quoted);
-	return object;
+	return raw_of(&quoted);
 }
 
 struct json_object *view_id(const struct id *id)
@@ -202,141 +273,68 @@ const char *view_text(struct json_object *value, size_t *len_out)
 		value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, len_out);
 }
 
-static struct json_object *view_error(const struct job *job)
-{
-	struct build b;
-
-	build_begin(&b);
-	put_name(&b, "reason", reason_name(job->error_reason));
-	put_bytes(&b, "detail", &job->error_detail);
-	put_id_if(&b, "attempt_id", job->has_error_attempt, &job->error_attempt_id);
-	return build_end(&b);
-}
-
-static struct json_object *view_attempts(const struct job *job)
-{
-	struct json_object *array =
-		json_object_new_array_ext((int)(job->attempts_len ? job->attempts_len : 1));
-
-	for (size_t i = 0; array && i < job->attempts_len; i++) {
-		struct json_object *attempt = view_attempt(&job->attempts[i]);
-
-		if (!attempt || json_object_array_add(array, attempt) != 0) {
-			json_object_put(attempt);
-			json_object_put(array);
-			return NULL;
-		}
-	}
-	return array;
-}
-
-/* What the job is and how far it has come, up to the winner's name. */
-static void put_head(struct build *b, const struct job *job, bool whole)
-{
-	put(b, "id", view_id(&job->id));
-	put_name(b, "state", job_state_name(job->state));
-	put_number(b, "version", job->version);
-	put_bytes(b, "owner", &job->owner);
-	put_bytes(b, "idempotency_key", &job->key);
-	put_name(b, "contract", job->contract);
-	put_number_or_null(b, "contract_version", job->contract_version);
-	put_name(b, "provider", job->provider);
-	if (whole)
-		put_raw(b, "input", &job->input);
-	put_metadata(b, &job->metadata);
-	put_number(b, "max_attempts", job->max_attempts);
-	put_number(b, "attempt_count", job->attempt_count);
-	put_id_if(b, "completed_by", job->has_completed_by, &job->completed_by);
-}
-
-static struct json_object *job_object(const struct job *job, bool whole)
-{
-	struct build b;
-
-	build_begin(&b);
-	put_head(&b, job, whole);
-	if (whole)
-		put_raw(&b, "result", &job->result);
-	if (job->error_reason == REASON_NONE)
-		put_or_null(&b, "error", NULL);
-	else
-		put(&b, "error", view_error(job));
-	put_name(&b, "advice", job_advice(job));
-	put(&b, "in_doubt", json_object_new_boolean(job->in_doubt));
-	put_time(&b, "not_before", job->not_before_us);
-	put_time(&b, "expires_at", job->expires_us);
-	put_time(&b, "deadline_at", job->deadline_us);
-	put_time(&b, "created_at", job->created_us);
-	put_time(&b, "updated_at", job->updated_us);
-	put_time(&b, "purged_at", job->purged_us);
-	put_list(&b, "passed_over", &job->passed_over);
-	if (whole)
-		put(&b, "attempts", view_attempts(job));
-	return build_end(&b);
-}
-
 struct json_object *view_job(const struct job *job)
 {
-	return job_object(job, true);
+	struct text text;
+
+	text_init(&text, VIEW_MAX_BYTES);
+	put_job(&text, job, true);
+	return raw_of(&text);
 }
 
 struct json_object *view_job_row(const struct job *job)
 {
-	return job_object(job, false);
+	struct text text;
+
+	text_init(&text, VIEW_MAX_BYTES);
+	put_job(&text, job, false);
+	return raw_of(&text);
 }
 
 struct json_object *view_attempt(const struct attempt *attempt)
 {
-	struct build b;
+	struct text text;
 
-	build_begin(&b);
-	put(&b, "id", view_id(&attempt->id));
-	put_number(&b, "number", attempt->number);
-	put_name(&b, "provider", attempt->provider);
-	put_name(&b, "state", attempt_state_name(attempt->state));
-	put_name(&b, "phase", phase_name(attempt->phase));
-	put_name(&b, "reason", reason_name(attempt->reason));
-	put_number_or_null(&b, "http_status", attempt->http_status);
-	put_bytes(&b, "note", &attempt->note);
-	put_bytes(&b, "settled_by", &attempt->settled_by);
-	put_time(&b, "settled_at", attempt->settled_us);
-	put_id_if(&b, "certificate_id", attempt->has_certificate, &attempt->certificate_id);
-	put_time(&b, "started_at", attempt->started_us);
-	put_time(&b, "finished_at", attempt->finished_us);
-	return build_end(&b);
+	text_init(&text, VIEW_MAX_BYTES);
+	put_attempt(&text, attempt);
+	text_add(&text, "}", 1);
+	return raw_of(&text);
 }
 
 struct json_object *view_attempt_row(const struct attempt *attempt)
 {
-	struct build b = { .object = view_attempt(attempt) };
+	struct text text;
 
-	b.failed = !b.object;
-	put(&b, "job_id", view_id(&attempt->job_id));
-	put_bytes(&b, "detail", &attempt->detail);
-	put_bytes(&b, "reference", &attempt->reference);
-	put_number(&b, "asked", attempt->asked);
-	put_bytes(&b, "last_answer", &attempt->last_answer);
-	put_time(&b, "next_ask_at", attempt->next_ask_us);
-	return build_end(&b);
+	text_init(&text, VIEW_MAX_BYTES);
+	put_attempt(&text, attempt);
+	put_id(&text, NEXT("job_id"), &attempt->job_id);
+	put_bytes(&text, NEXT("detail"), &attempt->detail);
+	put_bytes(&text, NEXT("reference"), &attempt->reference);
+	put_number(&text, NEXT("asked"), attempt->asked);
+	put_bytes(&text, NEXT("last_answer"), &attempt->last_answer);
+	put_time(&text, NEXT("next_ask_at"), attempt->next_ask_us);
+	text_add(&text, "}", 1);
+	return raw_of(&text);
 }
 
 struct json_object *view_certificate(const struct certificate *certificate)
 {
-	struct build b;
+	struct text text;
 
-	build_begin(&b);
-	put(&b, "id", view_id(&certificate->id));
-	put_name(&b, "contract", certificate->contract);
-	put_number(&b, "contract_version", certificate->contract_version);
-	put_name(&b, "provider", certificate->provider);
-	put(&b, "passed", json_object_new_boolean(certificate->passed));
-	put(&b, "valid", json_object_new_boolean(certificate->now == STANDING_VALID));
-	put_name(&b, "why", standing_name(certificate->now));
-	put_number(&b, "rounds", certificate->rounds);
-	put_time(&b, "issued_at", certificate->issued_us);
-	put_time(&b, "expires_at", certificate->expires_us);
-	put_raw(&b, "report", &certificate->report);
-	return build_end(&b);
+	text_init(&text, VIEW_MAX_BYTES);
+	put_id(&text, "{" FIRST("id"), &certificate->id);
+	put_name(&text, NEXT("contract"), certificate->contract);
+	put_number(&text, NEXT("contract_version"), certificate->contract_version);
+	put_name(&text, NEXT("provider"), certificate->provider);
+	put_bool(&text, NEXT("passed"), certificate->passed);
+	put_bool(&text, NEXT("valid"), certificate->now == STANDING_VALID);
+	put_name(&text, NEXT("why"), standing_name(certificate->now));
+	put_number(&text, NEXT("rounds"), certificate->rounds);
+	put_time(&text, NEXT("issued_at"), certificate->issued_us);
+	put_time(&text, NEXT("expires_at"), certificate->expires_us);
+	put_raw(&text, NEXT("report"), &certificate->report);
+	text_add(&text, "}", 1);
+	return raw_of(&text);
 }
 
 void view_etag(const struct job *job, char etag_out[ETAG_MAX])

@@ -4,11 +4,19 @@
 #define CORE_VIEW_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/text.h"
 #include "core/certificate.h"
 #include "core/job.h"
 
 struct json_object;
+
+/* No view is longer, in bytes. */
+#define VIEW_MAX_BYTES (INT32_MAX / 2)
+
+/* Adds what view_job() holds to a text, whose cap should be VIEW_MAX_BYTES. */
+void view_write_job(struct text *to, const struct job *job);
 
 /* Each returns a new object (json_object_put() it), or NULL without memory. */
 struct json_object *

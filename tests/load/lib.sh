@@ -10,7 +10,7 @@
 build=${ONEJOB_BUILD:-$top/build}
 dir=	# of the stack; with --dir it stays
 keep_dir=
-workers=16
+workers=2
 ours=()	# parts that ./run knows nothing of
 scratch=	# results and lists, for the time of a run
 
@@ -219,7 +219,7 @@ print_machine() {
 	echo "$(onejob --version); $(mariadbd --version | sed 's/.*Ver \([^ ]*\).*/MariaDB \1/');" \
 		"$(nginx -v 2>&1 | sed 's/.*version: //'); $(curl --version | sed -n '1s/.*\(libcurl[^ ]*\).*/\1/p');" \
 		"flush at every commit: $(echo 'SELECT @@innodb_flush_log_at_trx_commit' | sql)," \
-		"buffer pool $(echo 'SELECT @@innodb_buffer_pool_size DIV 1048576' | sql) MB, $workers API workers"
+		"buffer pool $(echo 'SELECT @@innodb_buffer_pool_size DIV 1048576' | sql) MB, $workers API processes of ${ONEJOB_THREADS:-8} threads"
 	echo
 }
 
