@@ -5,44 +5,32 @@
  * A comment at each step names its function. Acknowledged work and later words are here as the design has them; they, too, go
  * through settle_words().
  *
- * Bounds: one idempotency key, so one job; TRIES attempts in all, MAX_ATTEMPTS of which start by themselves; two pollers with one
- * attempt in hand each. Two clients create and one cancels by key again and again, and the provider brings its word as
- * late and as often as it likes. Without FAULTS every step of a poller may crash, lose its lease or lose the database's answer;
- * without OPS an operator says whatever is permitted. A provider that honours keys is sent the same request again at most RESENDS
- * times; it does no work twice under a key, and may well do what it refused before. All that is finite, for a job and its attempts
- * only move on. FAULTS and OPS bound those two, so that three attempts can be searched through as well. About 1,600,000 states with
- * TRIES=2; with TRIES=3 and FAULTS=1, 2,200,000 with OPS=2 and RESENDS=0, and 2,900,000 with OPS=1 and RESENDS=2.
+ * Bounds: one job; TRIES attempts in all, MAX_ATTEMPTS of which start by themselves; two pollers with one attempt in hand each. A
+ * client creates and one cancels by key again and again, and the provider brings its word as late and as often as it likes. Every step
+ * of a poller may crash, lose its lease or lose the database's answer, FAULTS times; an operator says whatever is permitted, OPS times;
+ * ANY of them is no bound. A provider that honours keys is sent the same request again at most RESENDS times; it does no work twice
+ * under a key, and may well do what it refused before. No route is left GIVE_UPS times. All that is finite, for a job and its attempts
+ * only move on; with bounds for faults and words three attempts can be searched through as well.
  *
  * Left out: payloads (a result is the number of its attempt); a provider that did the work unusably; the swap's stale readers, whom
- * the row's lock shuts out; a host that stops between the look at the lease and the first byte; certificates; purging.
+ * the row's lock shuts out; a host that stops between the look at the lease and the first byte; purging. And in models of their own:
+ * who of many creates it was and what the others are told (intake.pml), for after the insert nobody looks at an intent again; where
+ * a queued job goes next (routes.pml), for here a provider is whatever it likes to be. A route's certificate does nothing to a job but
+ * let it be claimed, later or never, which is among the orders of steps here, and have it fail for good while it is queued.
  *
- * Each M_ macro is a mutation: a fault that somebody could build in. model.sh checks that each of them is found. */
+ * Each MUTANT(m) is a mutation: a fault that somebody could build in. model.sh checks that each of them is found. */
 
-#ifndef TRIES		/* 2 or 3 */
-#define TRIES 3
-#endif
-#ifdef FAULTS		/* crashes, leases lost by the living, lost answers of the database */
-byte faults = FAULTS;
+#include "choices.pml"
+
+#define TRIES_LEFT (count < tries)	/* 2 or 3 */
+byte faults = CHOSEN(FAULTS);	/* crashes, leases lost by the living, lost answers of the database */
 #define MAY_FAIL (faults > 0)
-#define FAULT faults--
-#else
-#define MAY_FAIL true
-#define FAULT skip
-#endif
-#ifdef OPS		/* words of an operator, and requests for an attempt */
-byte ops = OPS;
+#define FAULT faults = faults - (faults_allowed != ANY)
+byte ops = CHOSEN(OPS);		/* words of an operator, and requests for an attempt */
 #define MAY_SPEAK (ops > 0)
-#define SPEAK ops--
-#else
-#define MAY_SPEAK true
-#define SPEAK skip
-#endif
-#ifndef RESENDS		/* how often requests go out again, all together */
-#define RESENDS 1
-#endif
-#ifndef MAX_ATTEMPTS
+#define SPEAK ops = ops - (ops_allowed != ANY)
+byte give_ups = CHOSEN(GIVE_UPS);	/* how often no route is left */
 #define MAX_ATTEMPTS 2
-#endif
 
 /* Attempts: enum attempt_state. The order serves IN_DOUBT and IN_PLAY. */
 #define A_NONE 0
@@ -97,7 +85,6 @@ byte ops = OPS;
 
 /* --- the database */
 
-byte rows;			/* of the key */
 byte jstate, version, completed, result, count, allowed = MAX_ATTEMPTS;
 byte astate[4], version_read[4], held[4];	/* from 1 */
 byte resent[4];			/* attempts.resent */
@@ -123,29 +110,23 @@ hidden byte requested;		/* that transaction is a request for an attempt */
 
 /* The properties. Each is there to name the assertion that fails, and is false for ever; true switches it off, so that what is
  * seen is what its breach leads to. */
-#ifdef ONLY_THE_WORK
-#define OFF true
-#else
-#define OFF false
-#endif
 hidden byte work_done_twice_only_by_hand = false;
-hidden byte one_row_per_key = OFF;
-hidden byte one_attempt_in_doubt = OFF;
-hidden byte job_and_doubt_agree = OFF;
-hidden byte sent_only_when_committed = OFF;
-hidden byte no_send_after_its_turn = OFF;
-hidden byte sent_only_once = OFF;
-hidden byte sent_again_only_while_it_holds = OFF;
-hidden byte no_failure_while_sent_again = OFF;
-hidden byte no_doubt_resolved_by_a_timer = OFF;
-hidden byte failed_only_when_certain = OFF;
-hidden byte an_ended_attempt_stays = OFF;
-hidden byte one_winner = OFF;
-hidden byte no_result_after_an_unseen_decision = OFF;
-hidden byte version_counts_decisions = OFF;
-hidden byte a_settled_job_stays = OFF;
-hidden byte no_attempt_starting_for_ever = OFF;
-hidden byte no_job_forgotten = OFF;
+hidden byte one_attempt_in_doubt = CHOSEN(ONLY_THE_WORK);
+hidden byte job_and_doubt_agree = CHOSEN(ONLY_THE_WORK);
+hidden byte sent_only_when_committed = CHOSEN(ONLY_THE_WORK);
+hidden byte no_send_after_its_turn = CHOSEN(ONLY_THE_WORK);
+hidden byte sent_only_once = CHOSEN(ONLY_THE_WORK);
+hidden byte sent_again_only_while_it_holds = CHOSEN(ONLY_THE_WORK);
+hidden byte no_failure_while_sent_again = CHOSEN(ONLY_THE_WORK);
+hidden byte no_doubt_resolved_by_a_timer = CHOSEN(ONLY_THE_WORK);
+hidden byte failed_only_when_certain = CHOSEN(ONLY_THE_WORK);
+hidden byte an_ended_attempt_stays = CHOSEN(ONLY_THE_WORK);
+hidden byte one_winner = CHOSEN(ONLY_THE_WORK);
+hidden byte no_result_after_an_unseen_decision = CHOSEN(ONLY_THE_WORK);
+hidden byte version_counts_decisions = CHOSEN(ONLY_THE_WORK);
+hidden byte a_settled_job_stays = CHOSEN(ONLY_THE_WORK);
+hidden byte no_attempt_starting_for_ever = CHOSEN(ONLY_THE_WORK);
+hidden byte no_job_forgotten = CHOSEN(ONLY_THE_WORK);
 
 #define DOUBTS (IN_DOUBT(astate[1]) + IN_DOUBT(astate[2]) + IN_DOUBT(astate[3]))
 #define RUNS (astate[1] == A_RUNNING -> 1 : (astate[2] == A_RUNNING -> 2 : (astate[3] == A_RUNNING -> 3 : 0)))
@@ -186,7 +167,6 @@ inline watch_job()
 
 inline commit()
 {
-	assert(one_row_per_key || rows <= 1);
 	assert(one_attempt_in_doubt || DOUBTS <= 1);
 	watch_attempt(1);
 	watch_attempt(2);
@@ -200,27 +180,12 @@ inline commit()
 /* --- core/moves.c */
 
 /* moves_holds(), and HELD_BY_VERSION of store/sql.c */
-#if defined(M_SWAP_ANY_VERSION)
-#define HOLDS(i) (OPEN(jstate) && completed == 0)
-#elif defined(M_SWAP_TAKEN_SLOT)
-#define HOLDS(i) ((OPEN(jstate) && version_read[i] == version) || jstate == J_SUCCEEDED)
-#elif defined(M_CANCELLED_TAKES_RESULT)
-#define HOLDS(i) ((OPEN(jstate) && version_read[i] == version) || jstate == J_CANCELLED)
-#else
-#define HOLDS(i) (OPEN(jstate) && completed == 0 && version_read[i] == version)
-#endif
+#define HOLDS(i) (MUTANT(M_SWAP_TAKEN_SLOT) && jstate == J_SUCCEEDED || MUTANT(M_CANCELLED_TAKES_RESULT) && jstate == J_CANCELLED || \
+	(OPEN(jstate) && completed == 0 && (version_read[i] == version || MUTANT(M_SWAP_ANY_VERSION))))
 
 /* attempt_rules[].from and .operator_from, and the states in the WHERE of SQL_ATTEMPT_* */
-#ifdef M_ENDED_MOVES
-#define FROM_RESULT(s) (s != A_NONE)
-#else
-#define FROM_RESULT(s) IN_PLAY(s)
-#endif
-#ifdef M_STARTING_BY_HAND
-#define FROM_HAND(s) IN_DOUBT(s)
-#else
-#define FROM_HAND(s) (s == A_RUNNING || s == A_UNKNOWN)
-#endif
+#define FROM_RESULT(s) (IN_PLAY(s) || (MUTANT(M_ENDED_MOVES) && s != A_NONE))
+#define FROM_HAND(s) (s == A_RUNNING || s == A_UNKNOWN || (MUTANT(M_STARTING_BY_HAND) && s == A_STARTING))
 #define PERMITTED_FROM(event, s) ( \
 	(event == W_ACKNOWLEDGED && s == A_STARTING) || \
 	(event == W_RESULT && FROM_RESULT(s)) || \
@@ -231,24 +196,13 @@ inline commit()
 
 /* moves_sent_since(), and NOT_SENT_AGAIN of store/sql.c. Before any sending again `answered` tells nothing. */
 #define UNDER_WAY(i) (astate[i] == A_UNKNOWN && held[i] != LAPSED)
-#ifdef M_ANY_SENDINGS_FAILURE
-#define SENT_SINCE(event, i) (answered == 0 && UNDER_WAY(i))
-#else
-#define SENT_SINCE(event, i) (answered > 1 -> answered - 1 < resent[i] : UNDER_WAY(i) || (answered == 1 && resent[i] > 0))
-#endif
-#ifdef M_FREED_WHILE_SENT_AGAIN
-#define HEARS_ALL(event) false
-#else
-#define HEARS_ALL(event) (event == W_FAILURE || event == W_RELEASE || event == W_CANCEL)
-#endif
+#define SENT_SINCE(event, i) (answered > 1 && !MUTANT(M_ANY_SENDINGS_FAILURE) -> answered - 1 < resent[i] : \
+	(answered == 0 || !MUTANT(M_ANY_SENDINGS_FAILURE)) && (UNDER_WAY(i) || (answered == 1 && resent[i] > 0)))
+#define HEARS_ALL(event) (!MUTANT(M_FREED_WHILE_SENT_AGAIN) && (event == W_FAILURE || event == W_RELEASE || event == W_CANCEL))
 #define PERMITTED(event, i) (PERMITTED_FROM(event, astate[i]) && !(HEARS_ALL(event) && SENT_SINCE(event, i)))
 
 /* job_rules[].quiet_only, and NONE_ELSE_IN_DOUBT of store/sql.c */
-#ifdef M_RETRY_BESIDE_DOUBT
-#define QUIET(i) true
-#else
-#define QUIET(i) !OTHER_IN_DOUBT(i)
-#endif
+#define QUIET(i) (MUTANT(M_RETRY_BESIDE_DOUBT) || !OTHER_IN_DOUBT(i))
 
 /* may_retry() of store/settle.c */
 #define MAY_RETRY(event, retry, named) \
@@ -284,9 +238,7 @@ inline requeue(one_more)
 inline fail_for_good()
 {
 	jstate = J_FAILED;
-#ifndef M_FAILURE_KEEPS_VERSION
-	version++
-#endif
+	version = version + !MUTANT(M_FAILURE_KEEPS_VERSION)
 }
 
 /* The job's side of a failure, a release and a cancel. */
@@ -328,21 +280,13 @@ inline settle(i, event, retry, named)
 
 /* --- poller/: two of them. The desk's thread and the wire's are one here: an attempt is with one of them at a time. */
 
-#if defined(M_REQUEST_BESIDE_DOUBT)
-#define REQUESTABLE OPEN(jstate)
-#elif defined(M_REQUEST_REVIVES)
-#define REQUESTABLE (jstate == J_CANCELLED && DOUBTS == 0)
-#else
 /* request() of store/job_change.c, SQL_JOB_REQUEST */
-#define REQUESTABLE ((jstate == J_FAILED || jstate == J_QUEUED) && DOUBTS == 0 && !too_late)
-#endif
+#define REQUESTABLE (MUTANT(M_REQUEST_BESIDE_DOUBT) && OPEN(jstate) || \
+	((jstate == J_FAILED || jstate == J_QUEUED || (MUTANT(M_REQUEST_REVIVES) && jstate == J_CANCELLED)) && DOUBTS == 0 && !too_late))
 
-#ifdef M_CLAIM_BESIDE_DOUBT
-#define CLAIMABLE ((jstate == J_QUEUED || jstate == J_UNKNOWN) && !too_late)
-#else
 /* SQL_CLAIM_LOCK, and the unique key one_in_doubt */
-#define CLAIMABLE (jstate == J_QUEUED && !too_late && DOUBTS == 0)
-#endif
+#define CLAIMABLE (!too_late && (jstate == J_QUEUED && DOUBTS == 0 || \
+	MUTANT(M_CLAIM_BESIDE_DOUBT) && (jstate == J_QUEUED || jstate == J_UNKNOWN)))
 
 /* write_attempts() and write_jobs() of store/claim.c, and the commit */
 inline write_claim(holder)
@@ -390,17 +334,9 @@ inline send_again(i)
 
 /* may_resend() of store/ask.c: the attempt in doubt. Its hold is over, or nobody has one. */
 #define DOUBT (astate[1] == A_UNKNOWN -> 1 : (astate[2] == A_UNKNOWN -> 2 : (astate[3] == A_UNKNOWN -> 3 : 0)))
-#ifdef M_RESEND_UNHELD
-#define MAY_RESEND(i) true
-#else
-#define MAY_RESEND(i) ((jstate == J_RUNNING || jstate == J_UNKNOWN) && HOLDS(i))
-#endif
-#ifdef M_NO_HOLD
-#define HOLD_OVER true
-#else
-#define HOLD_OVER (in_time == 0)
-#endif
-#define RESENDABLE (resent[1] + resent[2] + resent[3] < RESENDS && !too_late && HOLD_OVER && DOUBT > 0 && MAY_RESEND(DOUBT))
+#define MAY_RESEND(i) (MUTANT(M_RESEND_UNHELD) || (jstate == J_RUNNING || jstate == J_UNKNOWN) && HOLDS(i))
+#define HOLD_OVER (MUTANT(M_NO_HOLD) || in_time == 0)
+#define RESENDABLE (resent[1] + resent[2] + resent[3] < resends && !too_late && HOLD_OVER && DOUBT > 0 && MAY_RESEND(DOUBT))
 
 /* take_one() of store/ask.c: hold_lease() and begin() */
 inline take_again(holder)
@@ -409,9 +345,7 @@ inline take_again(holder)
 	assert(sent_again_only_while_it_holds || (OPEN(jstate) && completed == 0 && seen[mine] == decisions));
 	resent[mine]++;		/* SQL_ASK_BEGIN */
 	sending = resent[mine];
-#ifndef M_NO_RESEND_LEASE
-	held[mine] = holder;
-#endif
+	held[mine] = (MUTANT(M_NO_RESEND_LEASE) -> held[mine] : holder);
 	commit()
 }
 
@@ -458,7 +392,11 @@ inline say(event, retry, by)
 	late = false;
 	told = T_NONE;
 	said = event;
-	rests_on = by
+	rests_on = by;
+	if
+	:: MAY_FAIL	/* then it may be said again */
+	:: else -> forget()
+	fi
 }
 
 inline orphan(i)
@@ -477,13 +415,12 @@ inline crash()
 }
 
 /* It couldn't renew in time and lives on, under a new id: desk_give_up_id() and register_anew() of poller/desk.c. */
-#define LEASE_RUNS_OUT d_step { MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED; hear_again() }
+#define LEASE_RUNS_OUT(when) d_step { when && MAY_FAIL && held[mine] == HOLDER(_pid) -> FAULT; held[mine] = LAPSED; hear_again() }
 
-#ifdef M_SEND_LATE
-#define IN_TIME true
-#else
-#define IN_TIME (!late)		/* wire_send(): less than half of the lease has passed on the poller's own clock */
-#endif
+/* wire_send(): less than half of the lease has passed on the poller's own clock */
+#define IN_TIME (!late || MUTANT(M_SEND_LATE))
+
+#define MAY_BEGIN (!busy[_pid] && (_pid == 0 || busy[0]))	/* idle pollers are all alike: the second begins only beside the first */
 
 active [2] proctype Poller()
 {
@@ -492,18 +429,20 @@ active [2] proctype Poller()
 	byte told;	/* what the provider did with this sending */
 	bool late;
 
-	/* claim() of poller/desk.c looks at its clock; claim_work() of store/claim.c renews the lease and locks the job's row.
-	 * Idle pollers are all alike, so the second one claims only beside the first. */
+	/* claim() of poller/desk.c looks at its clock; claim_work() of store/claim.c renews the lease and locks the job's row. */
 end:
 	if
-	:: d_step { !locked && CLAIMABLE && count < TRIES && (_pid == 0 || busy[0]) -> locked = true; busy[_pid] = true }
+	:: d_step { said != W_NONE -> forget() } -> goto end
+	/* RC_UNCERTAIN, and it was done: the same is said again */
+	:: d_step { said != W_NONE && MAY_FAIL && !locked -> FAULT; say(said, false, rests_on) } -> goto end
+	:: d_step { !locked && CLAIMABLE && TRIES_LEFT && MAY_BEGIN -> locked = true; busy[_pid] = true }
 	/* questions_ask() of poller/questions.c, the transaction of ask_take() */
-	:: d_step { !locked && RESENDABLE && (_pid == 0 || busy[0]) ->
+	:: d_step { !locked && RESENDABLE && MAY_BEGIN ->
 		take_again(HOLDER(_pid));
 		busy[_pid] = true;
 		in_time = mine;
 		on_its_way = mine } -> goto taken
-	:: d_step { MAY_FAIL && !locked && RESENDABLE && (_pid == 0 || busy[0]) ->	/* RC_UNCERTAIN, and it was done */
+	:: d_step { MAY_FAIL && !locked && RESENDABLE && MAY_BEGIN ->	/* RC_UNCERTAIN, and it was done */
 		FAULT;
 		take_again(ORPHAN);
 		late = true;	/* there is nothing in hand */
@@ -515,25 +454,20 @@ end:
 	:: d_step { MAY_FAIL -> locked = false; crash() } -> goto end	/* or all is undone: RC_RETRY, RC_FAULT */
 	:: d_step { MAY_FAIL ->	/* RC_UNCERTAIN: the answer to the commit is lost, and it was done */
 		FAULT;
-#ifdef M_UNCERTAIN_KEEPS_LEASE
-		write_claim(HOLDER(_pid));
-#else
 		write_claim(ORPHAN);	/* under a new id nobody renews the lease that holds it */
-#endif
+		held[count] = (MUTANT(M_UNCERTAIN_KEEPS_LEASE) -> HOLDER(_pid) : ORPHAN);
 		forget() } -> goto end
-#ifdef M_SEND_BEFORE_COMMIT
-	:: atomic { true -> mine = count + 1; send(mine) } -> goto sent
-#endif
-#ifdef M_SEND_UNCERTAIN
-	:: d_step { true -> locked = false; mine = count + 1 }	/* RC_UNCERTAIN, and it was not done */
+#ifdef MUTANTS
+	:: atomic { MUTANT(M_SEND_BEFORE_COMMIT) -> mine = count + 1; send(mine) } -> goto sent
+	:: d_step { MUTANT(M_SEND_UNCERTAIN) -> locked = false; mine = count + 1 }	/* RC_UNCERTAIN, and it was not done */
 #endif
 	fi;
 claimed:	/* desk_hand_out() and desk_take() of poller/desk.c */
 	if
 	:: !late -> late = true; goto claimed
 	:: atomic { IN_TIME -> late = false; send(mine) } -> goto sent	/* wire_send() */
-	:: d_step { !locked -> say(W_FAILURE, true, E_NOT_SENT) } -> goto said_so	/* refused, no such host; return_unsent() */
-	:: late -> LEASE_RUNS_OUT; goto claimed
+	:: d_step { !locked -> say(W_FAILURE, true, E_NOT_SENT) } -> goto end	/* refused, no such host; return_unsent() */
+	:: LEASE_RUNS_OUT(late) -> goto claimed
 	:: d_step { MAY_FAIL -> crash() } -> goto end
 	fi;
 taken:	/* as above; late is also when its hold is over, for then somebody else may take it */
@@ -541,7 +475,7 @@ taken:	/* as above; late is also when its hold is over, for then somebody else m
 	:: d_step { !late -> late = true; in_time = 0 } -> goto taken
 	:: atomic { IN_TIME -> in_time = (late -> in_time : 0); late = false; send_again(mine) } -> goto sent
 	:: d_step { !locked -> note_again(); forget() } -> goto end	/* errand_never_sent(); errands_take_resends() */
-	:: late -> LEASE_RUNS_OUT; goto taken
+	:: LEASE_RUNS_OUT(late) -> goto taken
 	:: d_step { MAY_FAIL -> crash() } -> goto end
 	fi;
 sent:	/* take_finished() of poller/wire.c. Hearing and saying are one step: what else could happen between is a crash. */
@@ -553,26 +487,13 @@ sent:	/* take_finished() of poller/wire.c. Hearing and saying are one step: what
 	:: d_step { !locked && sending > 0 -> note_again(); forget() } -> goto end	/* ask_note(): all else keeps the doubt */
 	:: d_step { !locked && sending == 0 -> say(W_ACKNOWLEDGED, false, E_PROVIDER) }	/* 202, where the row has `accepted` */
 	:: d_step { !locked && sending == 0 ->	/* a time-out, a reset, a cut answer; wire_abandon() */
-#ifdef M_TIMEOUT_FAILS
-		say(W_FAILURE, true, E_TIMER)
-#else
-		say(W_TRACK_LOST, false, E_TIMER)
+		say((MUTANT(M_TIMEOUT_FAILS) -> W_FAILURE : W_TRACK_LOST), true, E_TIMER) }
+#ifdef MUTANTS
+	:: d_step { MUTANT(M_GATEWAY_FAILS) && !locked -> say(W_FAILURE, true, E_PROVIDER) }	/* an answer, but not the provider's */
+	:: atomic { MUTANT(M_SEND_AGAIN) -> send(mine) } -> goto sent
 #endif
-	}
-#ifdef M_GATEWAY_FAILS
-	:: d_step { !locked -> say(W_FAILURE, true, E_PROVIDER) }	/* an answer, but not the provider's */
-#endif
-#ifdef M_SEND_AGAIN
-	:: atomic { true -> send(mine) } -> goto sent
-#endif
-	:: LEASE_RUNS_OUT -> goto sent
+	:: LEASE_RUNS_OUT(true) -> goto sent
 	:: d_step { MAY_FAIL -> crash() } -> goto end
-	fi;
-said_so:
-	if
-	:: d_step { true -> forget() }
-	/* RC_UNCERTAIN, and it was done: the same is said again */
-	:: d_step { MAY_FAIL && !locked -> FAULT; say(said, false, rests_on) } -> goto said_so
 	fi;
 	goto end
 }
@@ -580,17 +501,8 @@ said_so:
 /* --- upkeep by whichever poller is at it, and the passing of time */
 
 #define LOST(i) (astate[i] == A_STARTING && held[i] == LAPSED)	/* SQL_ATTEMPT_LOST_LEASES */
-#ifdef M_NO_REAPER
-#define REAPABLE(i) false
-#else
-#define REAPABLE(i) LOST(i)
-#endif
-
-#ifdef M_NO_EXPIRY
-#define EXPIRABLE false
-#else
-#define EXPIRABLE (jstate == J_QUEUED && too_late)	/* SQL_JOB_EXPIRE */
-#endif
+#define REAPABLE(i) (LOST(i) && !MUTANT(M_NO_REAPER))
+#define EXPIRABLE (jstate == J_QUEUED && too_late && !MUTANT(M_NO_EXPIRY))	/* SQL_JOB_EXPIRE */
 
 inline lose_track(i)
 {
@@ -611,24 +523,23 @@ end:
 	:: found == 0 && REAPABLE(3) -> found = 3
 	/* ... and claim_reap() settles what it found, in a transaction of its own, whatever happened between ... */
 	:: d_step { found > 0 && !locked ->
-#ifdef M_REAPER_FAILS
 		evidence = E_TIMER;
-		settle(found, W_FAILURE, true, false);
+		settle(found, (MUTANT(M_REAPER_FAILS) -> W_FAILURE : W_TRACK_LOST), true, false);
 		commit();
-#else
-		lose_track(found);
-#endif
 		found = 0 }
 	/* ... unless its process crashes between */
 	:: d_step { MAY_FAIL && found > 0 -> FAULT; found = 0 }
 	/* claim_expire(): one statement, which repeats the guard */
 	:: d_step { EXPIRABLE && !locked ->
 		jstate = J_FAILED;
-#ifndef M_EXPIRY_KEEPS_VERSION
-		version++;
-#endif
+		version = version + !MUTANT(M_EXPIRY_KEEPS_VERSION);
 		commit() }
-	:: !too_late && rows > 0 -> too_late = true
+	/* give_up() of store/routes.c, in a claim's transaction or upkeep's; when it's too late it comes to the same */
+	:: d_step { jstate == J_QUEUED && count > 0 && give_ups > 0 && !too_late && !locked ->
+		give_ups--;
+		fail_for_good();
+		commit() }
+	:: !too_late && jstate != J_NONE -> too_late = true
 	/* a lease that nobody renews runs out */
 	:: d_step { held[1] == ORPHAN -> held[1] = LAPSED }
 	:: d_step { held[2] == ORPHAN -> held[2] = LAPSED }
@@ -719,25 +630,17 @@ end:
 
 inline insert_row(state, decided)
 {
-	rows++;
 	jstate = state;
 	version = decided;
 	commit()
 }
 
-/* job_store_create(): the insert decides; the answer may be lost, and a duplicate is looked up in a step of its own */
-active [2] proctype Client()
+/* job_store_create(). Which of many creates it was, and what the others are told, is intake.pml's. */
+active proctype Client()
 {
-#ifdef M_LOOK_THEN_INSERT
-	if
-	:: rows == 0 -> d_step { insert_row(J_QUEUED, 0) }	/* look_up() first, and no unique key */
-	:: rows > 0
-	fi;
-#endif
 end:
 	do
-	:: d_step { rows == 0 -> insert_row(J_QUEUED, 0) }	/* UNIQUE (owner, idempotency_key) */
-	:: d_step { rows > 0 -> assert(one_row_per_key || rows == 1) }	/* look_up(), compare() */
+	:: d_step { jstate == J_NONE -> insert_row(J_QUEUED, 0) }
 	od
 }
 
@@ -746,19 +649,17 @@ active proctype Canceller()
 {
 end:
 	do
-	:: d_step { rows == 0 -> insert_row(J_CANCELLED, 1) }
-	:: d_step { rows > 0 && !locked && jstate != J_SUCCEEDED && jstate != J_CANCELLED ->	/* moves_cancel_job() */
+	:: d_step { jstate == J_NONE -> insert_row(J_CANCELLED, 1) }
+	:: d_step { jstate != J_NONE && !locked && jstate != J_SUCCEEDED && jstate != J_CANCELLED ->	/* moves_cancel_job() */
 		jstate = J_CANCELLED;
-#ifndef M_CANCEL_KEEPS_VERSION
-		version++;
-#endif
+		version = version + !MUTANT(M_CANCEL_KEEPS_VERSION);
 		commit() }
 	od
 }
 
 /* --- what must have happened at last: nothing is left to do but what nobody has to */
 
-#define AT_REST (rows > 0 && !locked && !busy[0] && !busy[1] && !(CLAIMABLE && count < TRIES) && \
+#define AT_REST (jstate != J_NONE && !locked && !busy[0] && !busy[1] && !(CLAIMABLE && TRIES_LEFT) && \
 	!EXPIRABLE && !REAPABLE(1) && !REAPABLE(2) && !REAPABLE(3) && \
 	held[1] != ORPHAN && held[2] != ORPHAN && held[3] != ORPHAN && RUNS == 0)
 
@@ -768,6 +669,6 @@ end:
 	do
 	:: d_step { AT_REST && (astate[1] == A_STARTING || astate[2] == A_STARTING || astate[3] == A_STARTING) ->
 		assert(no_attempt_starting_for_ever) }
-	:: d_step { AT_REST && jstate == J_QUEUED && count < TRIES -> assert(no_job_forgotten) }
+	:: d_step { AT_REST && jstate == J_QUEUED && TRIES_LEFT -> assert(no_job_forgotten) }
 	od
 }

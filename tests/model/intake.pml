@@ -1,0 +1,149 @@
+/* intake.pml: R1 to R3: many creates under one key, for every order of steps, with lost answers and crashes. model.sh runs it.
+ *
+ * What it stands for: create_round() of store/job_create.c and what comes of it, as its callers see it. An insert holds its key until
+ * it is committed or undone, and another of that key waits (UNIQUE (owner, idempotency_key)); a look-up is a step of its own.
+ *
+ * Four clients use one key, each again and again: two of one owner with one intent, written in two ways (a double click, or the
+ * same page twice); a third of that owner with another intent; one of another owner, with the first's. An operator, or the owner,
+ * cancels by that key. What becomes of the job afterwards is onejob.pml's: nothing there looks at an intent or a key. */
+
+#include "choices.pml"
+
+#define FIRST_OWNER 1
+#define OTHER_OWNER 2
+#define TOMBSTONE 0	/* the intent of a key that was cancelled before it was used */
+
+#define ROWS 4		/* from 1: more than one of an owner is found at once */
+#define NONE 0
+
+/* --- the database */
+
+byte owner_of[ROWS], intent_of[ROWS], spelling_of[ROWS];
+byte rows;
+byte key_held[3];	/* by owner: whose insert isn't committed; one more than its _pid */
+
+/* --- the monitors' memory */
+
+byte intent_was[ROWS];
+byte told[6];		/* by owner and intent: the job that was the answer */
+bool told_new[ROWS];
+
+hidden byte one_job_per_key = false;
+hidden byte no_job_of_another_intent = false;
+hidden byte no_job_of_another_owner = false;
+hidden byte same_intent_same_job = false;
+hidden byte conflict_only_with_another_intent = false;
+hidden byte new_only_once = false;
+hidden byte a_job_keeps_its_intent = false;
+hidden byte a_duplicate_finds_its_job = false;
+
+/* The row that has the key, by the unique index. */
+#define HAS_KEY(row, owner) (owner_of[row] == owner || (MUTANT(M_KEY_WITHOUT_OWNER) && owner_of[row] != NONE))
+#define BY_KEY(owner) (HAS_KEY(1, owner) -> 1 : (HAS_KEY(2, owner) -> 2 : (HAS_KEY(3, owner) -> 3 : NONE)))
+
+inline watch_row(row)
+{
+	assert(a_job_keeps_its_intent || intent_was[row] == NONE || intent_of[row] + 1 == intent_was[row]);
+	intent_was[row] = (owner_of[row] == NONE -> NONE : intent_of[row] + 1)
+}
+
+inline commit()
+{
+	assert(one_job_per_key || (owner_of[1] == FIRST_OWNER) + (owner_of[2] == FIRST_OWNER) + (owner_of[3] == FIRST_OWNER) <= 1);
+	watch_row(1);
+	watch_row(2);
+	watch_row(3)
+}
+
+inline write_row(owner, intent)
+{
+	rows++;
+	owner_of[rows] = owner;
+	intent_of[rows] = intent;
+	spelling_of[rows] = _pid;
+	commit()
+}
+
+/* CREATED_NEW and CREATED_REPLAYED: this job is the answer. */
+inline answer(job, is_new)
+{
+	assert(no_job_of_another_owner || owner_of[job] == owner);
+	assert(no_job_of_another_intent || intent_of[job] == intent);
+	assert(same_intent_same_job || told[owner * 2 + intent - 1] == NONE || told[owner * 2 + intent - 1] == job);
+	assert(new_only_once || !is_new || !told_new[job]);
+	told[owner * 2 + intent - 1] = job;
+	told_new[job] = told_new[job] || is_new
+}
+
+/* The id, and with it what is known of earlier rounds, goes with the request. */
+inline forget()
+{
+	wrote = NONE
+}
+
+/* compare(): our own insert, whose answer was lost; the same intent; another, or a tombstone */
+#define OWN (wrote == BY_KEY(owner) && wrote != NONE)
+#define SAME (intent_of[BY_KEY(owner)] == intent && !(MUTANT(M_COMPARES_SPELLING) && spelling_of[BY_KEY(owner)] != _pid))
+inline compare()
+{
+	if
+	:: OWN || SAME || MUTANT(M_NO_COMPARE) -> answer(BY_KEY(owner), (OWN || MUTANT(M_ALWAYS_NEW)))
+	:: else ->	/* CREATED_KEY_REUSED, CREATED_INTENT_CANCELLED */
+		assert(conflict_only_with_another_intent || intent_of[BY_KEY(owner)] != intent)
+	fi;
+	forget()
+}
+
+active [4] proctype Client()
+{
+	byte owner = (_pid == 3 -> OTHER_OWNER : FIRST_OWNER);
+	byte intent = (_pid == 2 -> 2 : 1);
+	byte wrote;	/* the row that this request wrote */
+
+end:
+	if
+	/* insert(): the index decides, and nobody looks before */
+	:: d_step { key_held[owner] == NONE && BY_KEY(owner) == NONE -> key_held[owner] = _pid + 1 }
+	:: d_step { key_held[owner] == NONE && BY_KEY(owner) != NONE && !MUTANT(M_UPSERTS) -> skip } -> goto duplicate
+#ifdef MUTANTS
+	:: d_step { MUTANT(M_LOOKS_FIRST) && BY_KEY(owner) == NONE -> skip } -> goto unguarded
+	:: d_step { MUTANT(M_UPSERTS) && BY_KEY(owner) != NONE ->
+		intent_of[BY_KEY(owner)] = intent;
+		commit() } -> goto end
+#endif
+	fi;
+	if
+	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent); wrote = rows; answer(wrote, true); forget() }
+	/* RC_UNCERTAIN, and it was done: the next round meets its own row */
+	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent); wrote = rows }
+	/* RC_RETRY, or RC_UNCERTAIN and it wasn't done */
+	:: d_step { true -> key_held[owner] = NONE }
+	/* the program dies, and the client asks again */
+	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent) }
+	fi;
+	goto end;
+duplicate:	/* look_up(), which may not see yet what the insert has met, then the same with a lock */
+	if
+	:: d_step { true -> compare() } -> goto end
+	:: true
+	:: d_step { wrote != NONE -> forget() } -> goto end	/* it dies here */
+	fi;
+	assert(a_duplicate_finds_its_job || !MUTANT(M_LOOKS_ONCE));
+	d_step { true -> compare() };
+	goto end;
+#ifdef MUTANTS
+unguarded:
+	if
+	:: d_step { rows < ROWS - 1 -> write_row(owner, intent) } -> goto end
+	fi
+#endif
+}
+
+/* job_store_cancel_key(): its insert meets the same index; what it finds it cancels, and leaves the intent as it is */
+active proctype Canceller()
+{
+end:
+	do
+	:: d_step { key_held[FIRST_OWNER] == NONE && BY_KEY(FIRST_OWNER) == NONE -> write_row(FIRST_OWNER, TOMBSTONE) }
+	od
+}
