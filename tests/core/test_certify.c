@@ -211,6 +211,40 @@ static void the_prompt_goes_there_and_back_before_the_work(void **state)
 	run_close(&run);
 }
 
+/* vLLM's form: the prompt has another name, there and back, and the model goes along both ways. */
+static void a_prompt_called_prompt_goes_there_and_back_too(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run_open(&run,
+		 CONTRACT(", \"tokenizer\": {\"url\": \"http://t/\", \"request\": {\"model\": "
+			  "\"m\", \"prompt\": \"<{{/p}}>\", \"add_special_tokens\": false}, "
+			  "\"tokens\": \"/tokens\", \"detokenize_url\": \"http://d/\", "
+			  "\"limit\": 3}",
+			  ROUNDS("1", "")));
+	for (int i = 0; i < 2; i++) {
+		expect_body(&run, CERTIFY_TOKENIZE,
+			    i ? "{\"model\": \"m\", \"prompt\": \"<b>\", "
+				"\"add_special_tokens\": false}"
+			      : "{\"model\": \"m\", \"prompt\": \"<a>\", "
+				"\"add_special_tokens\": false}");
+		tokens(&run, "{\"count\": 2, \"max_model_len\": 9, \"tokens\": [7, 8]}");
+		expect_body(&run, CERTIFY_DETOKENIZE,
+			    "{\"tokens\": [7, 8], \"model\": \"m\", "
+			    "\"add_special_tokens\": false}");
+		tokens(&run, i ? "{\"content\": \"<b>\"}" : "{\"prompt\": \"<a>\"}");
+		if (i == 0)
+			work(&run, OUTCOME_RESULT, REASON_NONE, "{\"n\": 1.5}");
+	}
+	assert_int_equal(certify_next(run.certify), CERTIFY_DONE);
+	expect_report(&run,
+		      "[{\"round\": 1, \"fixture\": \"one\", \"passed\": true, \"why\": null}, "
+		      "{\"round\": 1, \"fixture\": \"two\", \"passed\": false, \"why\": \"the "
+		      "detokenizer's answer has no string \\\"prompt\\\"\"}]");
+	run_close(&run);
+}
+
 static void a_prompt_that_doesnt_survive_fails_without_the_work(void **state)
 {
 	static const struct {
@@ -446,6 +480,7 @@ int main(void)
 		cmocka_unit_test(whatever_is_no_result_fails_its_round_and_the_run_goes_on),
 		cmocka_unit_test(overrides_are_merged_into_the_work_alone),
 		cmocka_unit_test(the_prompt_goes_there_and_back_before_the_work),
+		cmocka_unit_test(a_prompt_called_prompt_goes_there_and_back_too),
 		cmocka_unit_test(a_prompt_that_doesnt_survive_fails_without_the_work),
 		cmocka_unit_test(a_request_that_cant_be_made_fails_its_fixture),
 		cmocka_unit_test(without_a_template_the_input_is_sent_as_written),

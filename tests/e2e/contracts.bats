@@ -298,6 +298,37 @@ certificates() {
 	has 'changed' "the prompt doesn't survive the tokenizer: of 22 bytes 21 came back, and they differ from byte 9 on" "$said"
 }
 
+@test "a tokenizer that speaks vLLM's form is asked with its prompt and its model, both ways" {
+	local form='"tokenizer":{"url":"SHOP/vllm/chat=tokenize","request":{"model":"m-1","prompt":"Say: {{/text}}"},"tokens":"/tokens","detokenize_url":"SHOP/vllm/chat=WAY","limit":100}'
+
+	form=${form//SHOP/$PRINTSHOP_URL}
+	contract vllm "$(chat_route first),$(chat_route second m-1 "${form/WAY/detokenize}")"
+	certify vllm 0 --route second
+	has 'the report' '^  second: passed, 1 of 1; valid until ' "$said"
+	is 'the tokenizer was asked' "$(shop '/shop/requests?printer=vllm' | jq -c 'map([(.path | split("=")[1]), (.body | fromjson | .model, .prompt, (.tokens | length))])')" \
+		'[["tokenize","m-1","Say: pay 12.50 to zoe",0],["detokenize","m-1",null,21]]'
+	FIXTURES=${FIXTURES/pay 12.50/pay  12.50}
+	contract vllm "$(chat_route first),$(chat_route second m-1 "${form/WAY/detokenize-lossy}")"
+	certify vllm 1 --route second
+	has 'changed' "the prompt doesn't survive the tokenizer: of 22 bytes 21 came back, and they differ from byte 9 on" "$said"
+}
+
+@test "a canary at the end of a long input finds the route that cuts what it is given, without a tokenizer" {
+	local long
+
+	long=$(printf '%.0spay 12.50 to zoe, ' {1..8})
+	provider short /short/chat=short "$quick"
+	contract canary "$(chat_route first),$(chat_route short),$(chat_route second)"
+	certify canary 0 --route short
+	has 'a short input shows nothing' '^  short: passed, 1 of 1' "$said"
+	FIXTURES=${FIXTURES%]},'{"name":"canary","input":{"text":"'$long'albatross"},"checks":[{"pointer":"/text","matches":"ALBATROSS$"}]}]'
+	contract canary "$(chat_route first),$(chat_route short),$(chat_route second)"
+	certify canary 1 --route short --route second
+	has 'the one that cuts' '^  short: FAILED, 1 of 2 passed' "$said"
+	has 'by the canary' '^    round 1, canary: by the fixture, .*matches at "/text"' "$said"
+	has 'the one that reads all of it' '^  second: passed, 2 of 2' "$said"
+}
+
 # --- what doc/contracts.md tells people to type
 
 # A page as a script: each block of commands with its output in $said, and behind it what must be in there. JSON that is only shown

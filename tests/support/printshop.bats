@@ -643,6 +643,14 @@ CHAT='{"model":"m-1","messages":[{"role":"system","content":"Answer in capital l
 	[ "$(grep -c '^data: ' <<<"$output")" = 5 ]
 }
 
+@test "a short chat reads the first 64 bytes of the text" {
+	local text
+
+	text=$(printf '%.0s1234 6789 ' {1..7})
+	run -0 curl -sS -m 5 -d "{\"model\":\"m\",\"messages\":[{\"role\":\"system\",\"content\":\"JSON: text\"},{\"role\":\"user\",\"content\":\"$text\"}]}" "$SHOP/s/chat=short"
+	[ "$(jq -r '.choices[0].message.content | fromjson | .text' <<<"$output")" = "${text:0:64}" ]
+}
+
 @test "a tokenizer's tokens make the text again, in llama.cpp's form and in vLLM's" {
 	run -0 curl -sS -m 5 -d '{"content":"a  \u00e9"}' "$SHOP/t/chat=tokenize"
 	[ "$output" = '{"tokens": [97,32,32,195,169]}' ]

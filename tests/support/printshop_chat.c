@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, STREAM_CUT_EVENTS = 5, MODEL_LEN = 4096 };
+enum { DEPTH_MAX = 64, STREAM_CUT_EVENTS = 5, MODEL_LEN = 4096, SHORT_BYTES = 64 };
 
 /* --- JSON, as far as a request needs it: a value is the bytes it stands in */
 
@@ -284,8 +284,9 @@ static const struct way {
 	const char *behind;
 	const char *more; /* members of the message */
 	const char *model;
-	bool deaf; /* to the system message */
-	int code;  /* of an inner error */
+	bool deaf;     /* to the system message */
+	size_t window; /* how much of the text it reads; 0: all */
+	int code;      /* of an inner error */
 } ways[] = {
 	{ .name = "answer" },
 	{ .name = "error-429", .form = INNER_ERROR, .code = 429 },
@@ -316,6 +317,7 @@ static const struct way {
 	{ .name = "wrapper", .part = WRAPPED },
 	{ .name = "stream", .form = STREAM },
 	{ .name = "stream-cut", .form = STREAM_CUT },
+	{ .name = "short", .window = SHORT_BYTES },
 	{ .name = "tokenize", .form = TOKENS },
 	{ .name = "detokenize", .form = TEXT_AGAIN },
 	{ .name = "detokenize-lossy", .form = LOSSY },
@@ -507,6 +509,8 @@ static int answer_chat(const struct way *way, struct chat *chat, struct buf *out
 		return say_error(200, way->code, "the model is not to be had", out);
 	if (way->deaf)
 		chat->system = (struct value){ NULL, 0 };
+	if (way->window > 0 && chat->text.len > way->window)
+		chat->text.len = way->window;
 	bool has_content = write_content(way, chat, &content);
 	if (way->form == STREAM || way->form == STREAM_CUT)
 		add_stream(way, chat, &content, out);

@@ -33,9 +33,11 @@
  *   wrapper          {"result": the object}
  *   stream           server-sent events, a word of the content each, then [DONE]
  *   stream-cut       the first five of them, and no more
- *   tokenize         {"content": TEXT} -> {"tokens": [...]}, a token a byte; {"prompt": TEXT},
- * vLLM's form, gets "count" and "max_model_len" beside detokenize       {"tokens": [...]} ->
- * {"content": TEXT}, or {"prompt": TEXT} where the request has a "model", as vLLM's has
+ *   short            reads the first 64 bytes of the user's text, and says nothing of the rest
+ *   tokenize         {"content": TEXT} -> {"tokens": [...]}, a token a byte; to {"prompt": TEXT},
+ *                    vLLM's form, "count" and "max_model_len" beside them
+ *   detokenize       {"tokens": [...]} -> {"content": TEXT}, or {"prompt": TEXT} where the request
+ *                    has a "model", as vLLM's has
  *   detokenize-lossy the same, but two blanks become one, and what isn't ASCII becomes '?'
  *
  * A request that can't be read as one is answered with 400. */
