@@ -230,6 +230,34 @@ certificates() {
 	is 'and a new job by the new one' "$(shop '/shop/requests?printer=first' | jq -r '.[-1].body | fromjson | .model') $(field .contract_version)" 'm-2 2'
 }
 
+@test "R10: fail-over stops where the certificate expires, or dies, after the route was chosen and before the claim" {
+	local why
+
+	mode first status=400
+	provider relay /relay/chat "$quick,\"max_in_flight\":1"
+	contract relayed "$(chat_route first),$(chat_route relay)"
+	for why in expired subject_changed; do
+		certify relayed 0 --route relay
+		mode relay chat/stall
+		create "relay-full-$why" '{"provider":"relay","input":1}'
+		shop '/shop/wait?printer=relay&open=1' -f -o /dev/null
+		create "relay-$why" '{"contract":"relayed","input":{"text":"pay 1"}}'
+		job=$(field .id)
+		wait_for 15 eval '[ "$(sql -e "SELECT CONCAT(state, next_provider) FROM jobs WHERE id = UNHEX(REPLACE('"'$job'"', '"'-', ''"'))")" = queuedrelay ]'
+		if [ $why = expired ]; then
+			sql -e "UPDATE certificates SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE contract = 'relayed' AND superseded_at IS NULL"
+		else
+			provider relay /relay/chat "$quick,\"max_in_flight\":1,\"headers\":{\"X-New\":\"1\"}"
+		fi
+		mode relay chat
+		shop '/shop/release?printer=relay' -X POST -o /dev/null
+		wait_for 15 ended "$job"
+		is "the job, $why" "$(line)" 'failed refused 400 first 1 false new_attempt'
+		has "why, $why" "(^|, )1 relay $why\$" "$(passed_over)"
+	done
+	mode first chat
+}
+
 @test "a result by hand must meet the contract" {
 	local before attempt
 
