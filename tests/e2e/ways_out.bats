@@ -172,6 +172,25 @@ accepted='"headers":{"X-Callback":"{{callback_url}}"},"accepted":{"reference":"/
 	is method "$(shop '/shop/requests?printer=told-word' | jq -r '.[0].method')" DELETE
 }
 
+@test "a callback URL that a template puts into the body is where the provider's word comes back" {
+	local url
+
+	provider bodied "/bodied/status=202/body=$(encoded '{"id":"b"}')" '"accepted":{"reference":"/id"}'
+	operator PUT /v1/contracts/bodied -d '{"routes":[{"provider":"bodied","request":{"n":"{{/n}}","then":{"tell":"{{callback_url}}","see":"<{{callback_url}}>"}}}]}'
+	is put "$status" 201
+	create bodied '{"contract":"bodied","input":{"n":7}}'
+	job=$(field .id)
+	wait_for 15 job_is "$job" running
+	url=$(shop '/shop/requests?printer=bodied' | jq -r '.[0].body | fromjson | .then.tell')
+	is 'the body' "$(shop '/shop/requests?printer=bodied' | jq -c '.[0].body | fromjson')" "{\"n\":7,\"then\":{\"tell\":\"$url\",\"see\":\"<$url>\"}}"
+	called_back "${url%?}" '{"outcome":"succeeded","result":1}'
+	is forged "$status" 404
+	called_back "$url" '{"outcome":"succeeded","result":{"n":7.0}}'
+	is 'the callback' "$status $body" '200 {"accepted":true}'
+	look "$job"
+	is 'the job' "$(field .state) $(grep -o '"result":{"n":7.0}' <<<"$body")" 'succeeded "result":{"n":7.0}'
+}
+
 hook_of() { # JOB TYPE: the message's request at the endpoint
 	shop '/shop/requests?printer=hook' | jq -c --arg j "$1" --arg t "$2" '.[] | select((.body | fromjson | .data.id == $j and .type == $t))'
 }
