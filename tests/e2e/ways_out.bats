@@ -231,3 +231,26 @@ hook_of() { # JOB TYPE: the message's request at the endpoint
 	is 'requests' "$(wire again-hook)" 3
 	onejob webhook delete demo >/dev/null
 }
+
+# The last, for the stack's own poller, which may go anywhere, stays away from here on.
+@test "nothing goes to an endpoint at an address that isn't public, be it written or found by its name" {
+	local url code
+
+	for url in http://127.0.0.1/ http://10.1.2.3/hook http://169.254.169.254/latest http://2130706433/ 'http://[fe80::1]/' http://api.localhost/; do
+		code=0
+		said=$(ONEJOB_WEBHOOK_PRIVATE=0 onejob webhook put demo --url "$url" --secret '${env:WEBHOOK_SECRET}' 2>&1) || code=$?
+		is "$url" "$code" 2
+		has "$url" "its address isn't a public one" "$said"
+	done
+	is 'endpoints' "$(onejob --json webhook list)" '{"webhooks":[]}'
+	onejob webhook put demo --url "http://shop.localhost:${PRINTSHOP_URL##*:}/inside" --secret '${env:WEBHOOK_SECRET}' >/dev/null
+	no_stack_poller
+	own_poller poller-public ONEJOB_WEBHOOK_PRIVATE=0
+	create told-inside '{"provider":"inkjet","input":1}'
+	wait_job "$(field .id)" succeeded
+	wait_for 20 eval '[[ "$(onejob --json webhook list)" == *"is not a public one"* ]]'
+	kill -TERM "$poller"
+	ended "$poller" 20
+	is 'requests' "$(wire inside)" 0
+	onejob webhook delete demo >/dev/null
+}
