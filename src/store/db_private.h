@@ -30,6 +30,7 @@ struct db {
 	unsigned int error_no;
 	char error[512];
 	char versions[128];
+	unsigned int repeats;	    /* creates of keys that were there, lately: see job_create.c */
 	struct create_group *group; /* NULL: none; another's */
 	struct known_owner known[KNOWN_OWNERS];
 	struct stmt *stmts[SQL__MAX][STMT_SIZES];

@@ -7,6 +7,8 @@
 #include "store/rows.h"
 #include "store/stmt.h"
 
+#define REPEATS_REMEMBERED 8 /* so many new jobs after a repeat the key is still asked for first   \
+			      */
 #define ROUNDS                                                                                     \
 	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
 
@@ -104,20 +106,24 @@ static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_
 		     : RC_UNCERTAIN;
 }
 
-static enum sql insert_of(bool by_token, bool by_contract)
+static enum sql insert_of(bool by_token, bool by_contract, bool once)
 {
-	if (by_contract)
-		return by_token ? SQL_CONTRACT_JOB_CREATE_BY_TOKEN
-				: SQL_CONTRACT_JOB_CREATE_BY_OWNER;
-	return by_token ? SQL_JOB_CREATE_BY_TOKEN : SQL_JOB_CREATE_BY_OWNER;
+	static const enum sql inserts[2][2][2] = {
+		{ { SQL_JOB_CREATE_BY_OWNER, SQL_JOB_CREATE_BY_OWNER_ONCE },
+		  { SQL_CONTRACT_JOB_CREATE_BY_OWNER, SQL_CONTRACT_JOB_CREATE_BY_OWNER_ONCE } },
+		{ { SQL_JOB_CREATE_BY_TOKEN, SQL_JOB_CREATE_BY_TOKEN_ONCE },
+		  { SQL_CONTRACT_JOB_CREATE_BY_TOKEN, SQL_CONTRACT_JOB_CREATE_BY_TOKEN_ONCE } },
+	};
+
+	return inserts[by_token][by_contract][once];
 }
 
 /* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token, the provider or the
- * contract isn't there. */
-static enum rc insert(struct db *db, const struct create *c)
+ * contract isn't there; or, with `once`, the key is. */
+static enum rc insert(struct db *db, const struct create *c, bool once)
 {
 	bool by_token = c->caller->has_token, by_contract = c->intent->contract[0] != '\0';
-	struct stmt *st = db_stmt(db, insert_of(by_token, by_contract));
+	struct stmt *st = db_stmt(db, insert_of(by_token, by_contract, once));
 
 	bind_id(st, c->id);
 	if (!by_token)
@@ -127,6 +133,10 @@ static enum rc insert(struct db *db, const struct create *c)
 	if (by_token)
 		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
 	bind_str(st, by_contract ? c->intent->contract : c->intent->provider);
+	if (once && !by_token)
+		bind_bytes(st, c->caller->owner, c->caller->owner_len);
+	if (once)
+		bind_bytes(st, c->key->bytes, c->key->len);
 	enum rc rc = stmt_run(st);
 
 	if (rc != RC_OK)
@@ -177,33 +187,47 @@ static enum created compare(const struct create *c, struct job_row *row)
 	return row->has_fingerprint ? CREATED_KEY_REUSED : CREATED_INTENT_CANCELLED;
 }
 
-/* One round; *again_out: nothing is decided, another may. `duplicate` is told by the insert: then
- * the row is there, even where a first look doesn't see it yet, and a locking read does. */
+/* No new row, and no error but perhaps a duplicate. Then the row is there, even where a first look
+ * doesn't see it yet, and a locking read does. */
+static enum created create_met(struct db *db, const struct create *c, bool duplicate, bool once,
+			       bool *again_out)
+{
+	bool contract = c->intent->contract[0] != '\0';
+	struct job_row row = { 0 };
+	enum rc rc = look_up(db, c, false, &row);
+
+	if (rc == RC_CONFLICT && duplicate)
+		rc = look_up(db, c, true, &row);
+	if (rc == RC_OK) {
+		db->repeats = REPEATS_REMEMBERED;
+		return compare(c, &row);
+	}
+	if (rc == RC_NOT_FOUND)
+		return CREATED_NO_SUCH_CALLER;
+	if (rc == RC_CONFLICT && !duplicate && !once)
+		return contract ? CREATED_NO_SUCH_CONTRACT : CREATED_NO_SUCH_PROVIDER;
+	/* What was there a moment ago may have gone; without `once` it is plain what is missing. */
+	db->repeats = 0;
+	*again_out = rc == RC_RETRY || rc == RC_CONFLICT;
+	return CREATED_NOT_STORED;
+}
+
+/* One round; *again_out: nothing is decided, another may. */
 static enum created create_round(struct db *db, const struct create *c, bool *again_out)
 {
-	struct job_row row = { 0 };
-	bool contract = c->intent->contract[0] != '\0';
-	enum rc rc = insert(db, c);
-	bool duplicate = rc == RC_CONFLICT;
+	bool once = db->repeats > 0;
+	enum rc rc = insert(db, c, once);
 
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		db->repeats -= once;
 		return CREATED_NEW;
+	}
 	*again_out = rc == RC_RETRY || rc == RC_UNCERTAIN;
 	if (rc == RC_INVALID && db_was_too_large(db))
 		return CREATED_TOO_LARGE;
 	if (rc != RC_CONFLICT && rc != RC_NOT_FOUND)
 		return CREATED_NOT_STORED;
-	rc = look_up(db, c, false, &row);
-	if (rc == RC_CONFLICT && duplicate)
-		rc = look_up(db, c, true, &row);
-	if (rc == RC_OK)
-		return compare(c, &row);
-	if (rc == RC_NOT_FOUND)
-		return CREATED_NO_SUCH_CALLER;
-	if (rc == RC_CONFLICT && !duplicate)
-		return contract ? CREATED_NO_SUCH_CONTRACT : CREATED_NO_SUCH_PROVIDER;
-	*again_out = rc == RC_RETRY || rc == RC_CONFLICT;
-	return CREATED_NOT_STORED;
+	return create_met(db, c, rc == RC_CONFLICT, once, again_out);
 }
 
 enum created create_alone(struct db *db, const struct create *c)

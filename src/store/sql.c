@@ -48,6 +48,27 @@
 #define CREATE_AT_CONTRACT                                                                         \
 	"NULL, k.first_provider, " CREATE_REST "k.name, LAST_INSERT_ID(k.version) "
 
+#define JOB_BY_TOKEN                                                                               \
+	CREATE_COLUMNS "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_PROVIDER                         \
+		       "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"
+#define JOB_BY_OWNER                                                                               \
+	CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_PROVIDER                               \
+		       "FROM providers p WHERE p.name = ?"
+#define CONTRACT_JOB_BY_TOKEN                                                                      \
+	CREATE_COLUMNS "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_CONTRACT                         \
+		       "FROM tokens t JOIN contracts k WHERE " TOKEN_VALID                         \
+		       " AND k.name = ? AND k.live = 1"
+#define CONTRACT_JOB_BY_OWNER                                                                      \
+	CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_CONTRACT                               \
+		       "FROM contracts k WHERE k.name = ? AND k.live = 1"
+
+/* A key that is there costs the server a row that it writes and takes back again. Where repeats are
+ * seen it is asked first, in the same statement; who was first is the unique key's to say all the
+ * same. */
+#define UNLESS_THERE(owner)                                                                        \
+	" AND NOT EXISTS (SELECT 1 FROM jobs e WHERE e.owner = " owner " AND e.idempotency_key = " \
+								       "?)"
+
 /* A row that is named by its id is looked for by its id: where few rows are in a state, the
  * optimizer would rather go through that state's index, and lock and wait for the rows of others.
  */
@@ -147,17 +168,14 @@ static const struct {
 } statements[SQL__MAX] = {
 	ROW(SQL_IDENTIFY, "SELECT t.owner, t.role FROM tokens t WHERE " TOKEN_VALID),
 
-	ROW(SQL_JOB_CREATE_BY_TOKEN,
-	    CREATE_COLUMNS "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_PROVIDER
-			   "FROM tokens t JOIN providers p WHERE " TOKEN_VALID " AND p.name = ?"),
-	ROW(SQL_JOB_CREATE_BY_OWNER, CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_PROVIDER
-						    "FROM providers p WHERE p.name = ?"),
-	ROW(SQL_CONTRACT_JOB_CREATE_BY_TOKEN, CREATE_COLUMNS
-	    "SELECT ?, t.owner, " CREATE_KEY CREATE_AT_CONTRACT
-	    "FROM tokens t JOIN contracts k WHERE " TOKEN_VALID " AND k.name = ? AND k.live = 1"),
-	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER,
-	    CREATE_COLUMNS "SELECT ?, ?, " CREATE_KEY CREATE_AT_CONTRACT
-			   "FROM contracts k WHERE k.name = ? AND k.live = 1"),
+	ROW(SQL_JOB_CREATE_BY_TOKEN, JOB_BY_TOKEN),
+	ROW(SQL_JOB_CREATE_BY_OWNER, JOB_BY_OWNER),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_TOKEN, CONTRACT_JOB_BY_TOKEN),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER, CONTRACT_JOB_BY_OWNER),
+	ROW(SQL_JOB_CREATE_BY_TOKEN_ONCE, JOB_BY_TOKEN UNLESS_THERE("t.owner")),
+	ROW(SQL_JOB_CREATE_BY_OWNER_ONCE, JOB_BY_OWNER UNLESS_THERE("?")),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_TOKEN_ONCE, CONTRACT_JOB_BY_TOKEN UNLESS_THERE("t.owner")),
+	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER_ONCE, CONTRACT_JOB_BY_OWNER UNLESS_THERE("?")),
 	ROW(SQL_JOBS_CREATE,
 	    CREATE_COLUMNS "VALUES {, |(?, ?, " CREATE_KEY "?, ?, " CREATE_REST "?, ?)}"),
 	ROW(SQL_OWNERS_OF_TOKENS,

@@ -274,6 +274,48 @@ static void a17_a_refused_create_leaves_its_key_free(void **state)
 	job_release(&job);
 }
 
+/* Where repeats were seen the insert asks for the key itself: each answer is the same as without.
+ */
+static void after_repeats_every_answer_is_as_before(void **state)
+{
+	static const struct {
+		const char *token, *owner, *provider, *key, *input;
+		enum created want;
+	} rows[] = {
+		{ "ann-token", NULL, "press", "new 1", "{}", CREATED_NEW },
+		{ NULL, "ann", "press", "new 2", "{}", CREATED_NEW },
+		{ "op-token", NULL, "press", KEY, "{}", CREATED_NEW }, /* another owner's */
+		{ "ann-token", NULL, "press", KEY, "{}", CREATED_REPLAYED },
+		{ NULL, "ann", "press", KEY, "{}", CREATED_REPLAYED },
+		{ "ann-token", NULL, "press", KEY, "[]", CREATED_KEY_REUSED },
+		{ "ann-token", NULL, "nowhere", "new 3", "{}", CREATED_NO_SUCH_PROVIDER },
+		{ NULL, "ann", "nowhere", "new 4", "{}", CREATED_NO_SUCH_PROVIDER },
+		{ "nobody's", NULL, "press", KEY, "{}", CREATED_NO_SUCH_CALLER },
+		{ "ann-token", NULL, NULL, "new 5", "{}", CREATED_NO_SUCH_CONTRACT },
+		{ NULL, "ann", NULL, "new 6", "{}", CREATED_NO_SUCH_CONTRACT },
+	};
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+	struct job job;
+
+	(void)state;
+	assert_int_equal(create(here.db, &ann, KEY, &intent, &job), CREATED_NEW);
+	job_release(&job);
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct caller caller =
+			rows[i].token ? caller_with(rows[i].token) : caller_named(rows[i].owner);
+		struct intent asked =
+			intent_of(rows[i].provider ? rows[i].provider : "", rows[i].input);
+
+		if (!rows[i].provider)
+			strcpy(asked.contract, "nothing");
+		here.db->repeats = 5;
+		assert_int_equal(create(here.db, &caller, rows[i].key, &asked, &job), rows[i].want);
+		job_release(&job);
+	}
+	assert_int_equal(jobs(), 4);
+}
+
 static void a_disabled_provider_takes_jobs_that_wait(void **state)
 {
 	struct caller ann = caller_with("ann-token");
@@ -428,6 +470,7 @@ int main(void)
 		TEST(a02_case_and_accents_make_another_key),
 		TEST(a06_owners_do_not_meet),
 		TEST(a17_a_refused_create_leaves_its_key_free),
+		TEST(after_repeats_every_answer_is_as_before),
 		TEST(a_disabled_provider_takes_jobs_that_wait),
 		TEST(a_replay_outlives_its_provider_and_its_times),
 		TEST(who_is_not_known_creates_nothing),

@@ -137,6 +137,7 @@ static const char *table_of(enum sql id, const char *alias)
 	if (alias[0] == 'r' && id >= SQL_CERTIFY_ASK && id <= SQL_CERTIFY_RUNS)
 		return "certify_runs";
 	switch (alias[0]) {
+	case 'e':
 	case 'j': return "jobs";
 	case 't': return "tokens";
 	case 'p': return "providers or pollers";
@@ -332,7 +333,9 @@ static void every_statement_about_contracts_meets_rows_here(void **state)
 	for (int i = 0; i < SQL__MAX; i++)
 		if (!explained[i] && ((i >= SQL_CONTRACT_LOCK && i <= SQL_CERTIFY_RUNS) ||
 				      i == SQL_CONTRACT_JOB_CREATE_BY_TOKEN ||
-				      i == SQL_CONTRACT_JOB_CREATE_BY_OWNER))
+				      i == SQL_CONTRACT_JOB_CREATE_BY_OWNER ||
+				      i == SQL_CONTRACT_JOB_CREATE_BY_TOKEN_ONCE ||
+				      i == SQL_CONTRACT_JOB_CREATE_BY_OWNER_ONCE))
 			fail_msg("%s", sql_name((enum sql)i));
 }
 
