@@ -22,6 +22,10 @@ free_port() {
 	echo "$port"
 }
 
+teardown() {	# what a test that failed has left
+	[ ! -s "${HUNG-}" ] || kill "$(cat "$HUNG")" 2>/dev/null || true
+}
+
 pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 
 @test "without --detach it shows its steps, says where it answers, stays, and ends its own stack at Ctrl-C" {
@@ -83,4 +87,35 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 	has 'the right' "ALTER command denied" "$output"
 	ONEJOB_DEFAULTS_FILE=$STACK/migrate.cnf run -0 onejob migrate
 	has 'the schema' "^the schema is at $newest$" "$output"
+}
+
+# killed_while FILE: a start is killed when the file is there, which has the number of a process it waits for; --stop ends that.
+killed_while() {
+	HUNG=$1
+	local dir=$BATS_TEST_TMPDIR/var starting
+
+	"$TOP/run" --detach --dir "$dir" --port "$(free_port)" >/dev/null 2>&1 3>&- &
+	starting=$!
+	wait_for 60 test -s "$1"
+	kill -9 $starting
+	wait $starting || true
+	kill -0 "$(cat "$1")"
+	run -0 timeout 60 "$TOP/run" --stop --dir "$dir"
+	has 'it says so' '^Stopping what runs' "$output"
+	no kill -0 "$(cat "$1")"
+	run -0 "$TOP/run" --stop --dir "$dir"
+	has 'nothing is left' '^Nothing runs in' "$output"
+}
+
+@test "what a start that was killed with -9 had begun, --stop ends at once, and no later start is kept away" {
+	ONEJOB_BUILD=$BATS_TEST_TMPDIR/build
+	mkdir "$ONEJOB_BUILD"
+	printf 'all:\n\techo $$$$ >building; exec sleep 600\n' >"$ONEJOB_BUILD/Makefile"
+	killed_while "$ONEJOB_BUILD/building"
+	flock -w 60 "$TOP" true
+	printf 'all:\n' >"$ONEJOB_BUILD/Makefile"
+	printf '#!/bin/sh\necho $$ >"${0%%/*}/installing"; exec sleep 600\n' >"$ONEJOB_BUILD/mariadb-install-db"
+	chmod +x "$ONEJOB_BUILD/mariadb-install-db"
+	killed_while "$ONEJOB_BUILD/installing"
+	flock -w 60 "$ONEJOB_BUILD/data.lock" true
 }

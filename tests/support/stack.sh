@@ -85,7 +85,7 @@ make_template() { # FOLDER
 }
 
 # The data folder appears under its name only when it is whole. Descriptor 7 is inherited: what a killed start left behind keeps the
-# next one away until it is done.
+# next one away until it is done, or ended by a stop, which isn't kept away: descriptor 9 is closed.
 make_data() {
 	local version template
 
@@ -97,7 +97,7 @@ make_data() {
 	(
 		flock -w 120 7 || stack_fail "another start has been making an empty database for two minutes" "$(part_log mariadb-install)"
 		[ -d "$template" ] || make_template "$template"
-	) 7>>"$build/data.lock" || exit 1
+	) 7>>"$build/data.lock" 9>&- || exit 1
 	cp -r "$template" "$dir/data.new"
 	mv "$dir/data.new" "$dir/data"
 }
@@ -323,6 +323,18 @@ poller_names() {
 	done
 }
 
+# What a start began that isn't there to stay. One that was killed leaves it behind.
+PASSING_PARTS=(build mariadb-install)
+
+stack_remains() {
+	local name
+
+	stack_parts_up
+	for name in "${PASSING_PARTS[@]}"; do
+		part_pids "$name"
+	done
+}
+
 stack_parts_up() {
 	local name
 
@@ -336,6 +348,9 @@ stack_stop() {
 	local name grace=${ONEJOB_GRACE_SECONDS:-30}
 
 	rm -f "$dir/up"
+	for name in "${PASSING_PARTS[@]}"; do
+		part_stop "$name" 10
+	done
 	part_stop nginx 10 QUIT
 	part_stop api 20
 	for name in $(poller_names); do
