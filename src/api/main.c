@@ -38,7 +38,7 @@ int main(void)
 	log_open("onejob-api");
 	if (conf_load(&conf) != RC_OK)
 		return EXIT_FAILURE;
-	group = create_group_new(CREATE_PATIENCE_MS);
+	group = create_group_new(CREATE_LEADERS, CREATE_PATIENCE_MS);
 	apis = calloc(conf.threads, sizeof *apis);
 	for (ok = group && apis; ok && opened < conf.threads; opened++)
 		ok = open_thread(&apis[opened], &conf, group);

@@ -34,19 +34,20 @@ struct create_group {
 	pthread_mutex_t lock; /* of all below */
 	struct place *first, **end;
 	size_t waiting;
-	bool writing;
+	unsigned int writing;	 /* no more than `leaders`; fewer only while nobody waits */
 	unsigned int alone;	 /* so many more creates stay out of this */
 	unsigned int alone_next; /* what a key that is there costs the next time */
 	pthread_condattr_t monotonic;
-	unsigned int patience_ms;
+	unsigned int leaders, patience_ms;
 };
 
-struct create_group *create_group_new(unsigned int patience_ms)
+struct create_group *create_group_new(unsigned int leaders, unsigned int patience_ms)
 {
 	struct create_group *group = calloc(1, sizeof *group);
 
 	if (!group)
 		return NULL;
+	group->leaders = leaders;
 	group->patience_ms = patience_ms;
 	group->end = &group->first;
 	group->alone_next = ALONE_MIN;
@@ -112,9 +113,10 @@ static void leave(struct create_group *group, struct place *place)
 
 static void hand_on(struct create_group *group)
 {
-	group->writing = group->first != NULL;
-	if (!group->first)
+	if (!group->first) {
+		group->writing--;
 		return;
+	}
 	group->first->turn = TURN_LEADS;
 	pthread_cond_signal(&group->first->called);
 }
@@ -182,8 +184,10 @@ static bool wait_for_turn(struct create_group *group, struct place *place)
 	const struct timespec until = end_of_patience(group);
 
 	append(group, place);
-	if (!group->writing)
+	if (group->writing < group->leaders) {
+		group->writing++;
 		hand_on(group);
+	}
 	while (place->turn == TURN_WAITS) {
 		int rc = pthread_cond_timedwait(&place->called, &group->lock, &until);
 

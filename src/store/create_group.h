@@ -1,9 +1,10 @@
 /* create_group.h: creates that wait at the same moment share a statement, and its commit.
  *
  * The connections of a process that have joined a group take turns at writing new jobs. One that
- * comes while nobody writes goes at once, alone. One that comes while another writes waits for it;
- * then the one who has waited longest writes for as many as wait, with one statement. So there is
- * no delay for one alone and no timer to tune: the busier the database, the more share a commit.
+ * comes while fewer than `leaders` write goes at once, alone. One that comes later waits until one
+ * of them is done; then the one who has waited longest writes for as many as wait, with one
+ * statement. So there is no delay for one alone and no timer to tune: the busier the database, the
+ * more share a commit.
  * Each still gets its own exact answer. Whatever keeps one statement from writing all of them (a
  * key that is there, an unknown caller, a lost connection) sends each of them on alone, with its
  * own connection. */
@@ -22,8 +23,11 @@ struct create;
  * single row's lock the others shall not. In milliseconds, under a minute. */
 #define CREATE_PATIENCE_MS 100
 
+/* So many write at the same time: one prepares its statement while the other's is on the disk. */
+#define CREATE_LEADERS 2
+
 /* NULL: no memory. */
-struct create_group *create_group_new(unsigned int patience_ms);
+struct create_group *create_group_new(unsigned int leaders, unsigned int patience_ms);
 void create_group_free(
 	struct create_group *group); /* when its connections are gone; NULL is fine */
 

@@ -68,7 +68,7 @@ static void arrive(struct db *db, size_t index, void *arg)
 
 static void open_party(struct party *party, unsigned int patience_ms)
 {
-	*party = (struct party){ .group = create_group_new(patience_ms) };
+	*party = (struct party){ .group = create_group_new(1, patience_ms) };
 	assert_non_null(party->group);
 	party->guests[0].owner = "aaa"; /* before all others: the server locks the gap before it */
 	party->guests[0].key = "held";
@@ -340,7 +340,7 @@ static void however_many_click_each_key_is_one_job(void **state)
 	static struct crowd crowd;
 
 	(void)state;
-	crowd = (struct crowd){ .group = create_group_new(CREATE_PATIENCE_MS) };
+	crowd = (struct crowd){ .group = create_group_new(CREATE_LEADERS, CREATE_PATIENCE_MS) };
 	crew_run(GUESTS, click_often, &crowd);
 	create_group_free(crowd.group);
 	assert_int_equal(jobs(), 50 + GUESTS * 50);
