@@ -7,8 +7,8 @@
 #include "store/rows.h"
 #include "store/stmt.h"
 
-#define REPEATS_REMEMBERED 8 /* so many new jobs after a repeat the key is still asked for first   \
-			      */
+/* After a repeat so many new jobs still ask for their key first. */
+#define REPEATS_REMEMBERED 8
 #define ROUNDS                                                                                     \
 	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
 
@@ -133,10 +133,10 @@ static enum rc insert(struct db *db, const struct create *c, bool once)
 	if (by_token)
 		bind_bytes(st, c->caller->token_sha256, SHA256_BYTES);
 	bind_str(st, by_contract ? c->intent->contract : c->intent->provider);
-	if (once && !by_token)
-		bind_bytes(st, c->caller->owner, c->caller->owner_len);
 	if (once)
 		bind_bytes(st, c->key->bytes, c->key->len);
+	if (once && !by_token)
+		bind_bytes(st, c->caller->owner, c->caller->owner_len);
 	enum rc rc = stmt_run(st);
 
 	if (rc != RC_OK)

@@ -66,8 +66,7 @@
  * seen it is asked first, in the same statement; who was first is the unique key's to say all the
  * same. */
 #define UNLESS_THERE(owner)                                                                        \
-	" AND NOT EXISTS (SELECT 1 FROM jobs e WHERE e.owner = " owner " AND e.idempotency_key = " \
-								       "?)"
+	" AND NOT EXISTS (SELECT 1 FROM jobs e WHERE e.idempotency_key = ? AND e.owner = " owner ")"
 
 /* A row that is named by its id is looked for by its id: where few rows are in a state, the
  * optimizer would rather go through that state's index, and lock and wait for the rows of others.

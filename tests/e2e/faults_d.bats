@@ -20,7 +20,7 @@ setup_file() {
 # A second front door with the files as they are shipped, limits too, before two upstream addresses: D01_PAIR is what an
 # operator would write for two hosts. And servers whose upstream is a test's own.
 second_nginx() {
-	PORT2=$((PORT < 39999 ? PORT + 1 : PORT - 1))
+	PORT2=$(free_port)
 	mkdir -p "$STACK/second/onejob" "$STACK/second/tmp"
 	cp "$TOP"/nginx/*.conf "$STACK/second/onejob"
 	{

@@ -15,13 +15,6 @@ teardown_file() {
 	stack_down
 }
 
-free_port() {
-	local port
-
-	while port=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
-	echo "$port"
-}
-
 teardown() {	# what a test that failed has left
 	[ ! -s "${HUNG-}" ] || kill "$(cat "$HUNG")" 2>/dev/null || true
 }

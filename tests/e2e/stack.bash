@@ -45,6 +45,13 @@ stack_start() {
 	done
 }
 
+free_port() {
+	local port
+
+	while port=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+	echo "$port"
+}
+
 stack_down() {
 	"$TOP/run" --stop --dir "$STACK" >/dev/null 2>&1 3>&- || true
 	kill "$TELLER" || true

@@ -41,7 +41,9 @@ fi
 exec 9>&-
 cp -r "$template" "$dir/data"
 
-mariadbd --no-defaults "${as_user[@]}" --datadir="$dir/data" --socket="$dir/db.sock" --pid-file="$dir/db.pid" \
+# A tmpdir of its own: a server that starts sweeps its tmpdir clean, of another's temporary tables too.
+mkdir "$dir/tmp"
+mariadbd --no-defaults "${as_user[@]}" --datadir="$dir/data" --tmpdir="$dir/tmp" --socket="$dir/db.sock" --pid-file="$dir/db.pid" \
 	--log-error="$dir/db.log" --skip-networking --skip-log-bin --innodb-buffer-pool-size=64M --innodb-log-file-size=8M \
 	--performance-schema=OFF --character-set-server=utf8mb4 --collation-server=utf8mb4_bin >/dev/null 2>&1 &
 server=$!
