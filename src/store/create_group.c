@@ -22,7 +22,7 @@
 
 enum turn { TURN_WAITS, TURN_LEADS, TURN_TAKEN, TURN_OVER }; /* taken: another writes it now */
 
-/* One create in the queue; it lives on its thread's stack. */
+/* One create, in the queue while it waits; it lives on its thread's stack. */
 struct place {
 	struct ticket ticket;
 	struct place *next;
@@ -71,13 +71,12 @@ void create_group_join(struct create_group *group, struct db *db)
 	db->group = group;
 }
 
-size_t create_group_waiting(struct create_group *group)
+void create_group_count(struct create_group *group, size_t *writing_out, size_t *waiting_out)
 {
 	pthread_mutex_lock(&group->lock);
-	size_t waiting = group->waiting;
-
+	*writing_out = group->writing;
+	*waiting_out = group->waiting;
 	pthread_mutex_unlock(&group->lock);
-	return waiting;
 }
 
 static size_t bytes_of(const struct create *c)
@@ -111,14 +110,18 @@ static void leave(struct create_group *group, struct place *place)
 	group->waiting--;
 }
 
+/* Whoever leads has left the queue, so that no other leader takes it or makes it one again. */
 static void hand_on(struct create_group *group)
 {
-	if (!group->first) {
+	struct place *next = group->first;
+
+	if (!next) {
 		group->writing--;
 		return;
 	}
-	group->first->turn = TURN_LEADS;
-	pthread_cond_signal(&group->first->called);
+	leave(group, next);
+	next->turn = TURN_LEADS;
+	pthread_cond_signal(&next->called);
 }
 
 /* A double click is no reason to write nothing: the second of one key waits for the next turn. */
@@ -133,20 +136,21 @@ static bool repeats(struct ticket *const *tickets, size_t n, const struct create
 	return false;
 }
 
-/* From the queue's head, the leader first, as many as one statement takes: a number that a
+/* The leader and, from the queue's head, as many as go into one statement with it: a number that a
  * statement is prepared for. */
-static size_t take(struct create_group *group, struct ticket **tickets)
+static size_t take(struct create_group *group, struct place *leader, struct ticket **tickets)
 {
-	size_t n = 0, bytes = 0;
+	size_t n = 1, bytes = bytes_of(leader->ticket.create);
 
+	tickets[0] = &leader->ticket;
 	for (struct place *at = group->first; at && n < GROUP_MAX; at = at->next) {
 		bytes += bytes_of(at->ticket.create);
-		if (n > 0 && (bytes > GROUP_BYTES_MAX || repeats(tickets, n, at->ticket.create)))
+		if (bytes > GROUP_BYTES_MAX || repeats(tickets, n, at->ticket.create))
 			break;
 		tickets[n++] = &at->ticket;
 	}
 	n = stmt_group(n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 1; i < n; i++) {
 		place_of(tickets[i])->turn = TURN_TAKEN;
 		leave(group, group->first);
 	}
@@ -183,11 +187,11 @@ static bool wait_for_turn(struct create_group *group, struct place *place)
 {
 	const struct timespec until = end_of_patience(group);
 
-	append(group, place);
 	if (group->writing < group->leaders) {
 		group->writing++;
-		hand_on(group);
+		return true;
 	}
+	append(group, place);
 	while (place->turn == TURN_WAITS) {
 		int rc = pthread_cond_timedwait(&place->called, &group->lock, &until);
 
@@ -205,16 +209,16 @@ static bool wait_for_turn(struct create_group *group, struct place *place)
 
 /* Called and left with the lock held. A group's own statement is written before the next one's
  * turn; so is a create alone, while which others gather. */
-static enum created lead(struct create_group *group, struct db *db, const struct create *c)
+static enum created lead(struct create_group *group, struct db *db, struct place *leader)
 {
 	struct ticket *tickets[GROUP_MAX];
 	enum created created = CREATED__MAX;
-	size_t n = take(group, tickets);
+	size_t n = take(group, leader, tickets);
 	bool met_a_key = false;
 
 	pthread_mutex_unlock(&group->lock);
 	if (n == 1)
-		created = create_alone(db, c);
+		created = create_alone(db, leader->ticket.create);
 	else
 		met_a_key = !create_many(db, tickets, n);
 	pthread_mutex_lock(&group->lock);
@@ -241,7 +245,7 @@ enum created create_in_turn(struct create_group *group, struct db *db, const str
 	if (joins) {
 		pthread_cond_init(&place.called, &group->monotonic);
 		if (wait_for_turn(group, &place))
-			created = lead(group, db, c);
+			created = lead(group, db, &place);
 		pthread_cond_destroy(&place.called);
 	}
 	pthread_mutex_unlock(&group->lock);

@@ -35,8 +35,8 @@ void create_group_free(
  * different threads. Before its first use. */
 void create_group_join(struct create_group *group, struct db *db);
 
-/* How many wait at this moment. */
-size_t create_group_waiting(struct create_group *group);
+/* How many lead, and how many wait, at this moment. */
+void create_group_count(struct create_group *group, size_t *writing_out, size_t *waiting_out);
 
 /* Store's own. */
 enum created create_in_turn(struct create_group *group, struct db *db, const struct create *c);

@@ -33,30 +33,41 @@ static char path[] = "/tmp/onejob-fcgi-XXXXXX";
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
 static pid_t worker;
 
-static void start(struct sockaddr_un *at)
+static void start(struct sockaddr_un *at, size_t threads)
 {
-	const struct api api = { .max_body_bytes = LIMIT };
+	const struct api api = { .max_body_bytes = LIMIT }, apis[] = { api, api, api };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
 	assert_int_equal(listen(fd, 16), 0);
 	worker = fork();
 	if (worker == 0)
-		_exit(fcgi_serve(&api, 1, fd));
+		_exit(fcgi_serve(apis, threads, fd));
 	assert_true(worker > 0);
 	close(fd);
 }
 
-static int setup(void **state)
+static int setup_threads(size_t threads)
 {
-	(void)state;
 	fake_store_reset();
 	strcpy(path + strlen(path) - 6, "XXXXXX");
 	if (!mkdtemp(path))
 		return -1;
 	snprintf(address.sun_path, sizeof address.sun_path, "%s/api.sock", path);
-	start(&address);
+	start(&address, threads);
 	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return setup_threads(1);
+}
+
+static int setup_three(void **state)
+{
+	(void)state;
+	return setup_threads(3);
 }
 
 /* The worker's exit code, or -1 when it hasn't left in time. */
@@ -477,6 +488,28 @@ static void d03_a_busy_worker_answers_first(void **state)
 	free(body);
 }
 
+/* One waits for the rest of its head, one for the rest of its body. */
+static void threads_that_are_stuck_hold_none_of_the_others(void **state)
+{
+	int head = dial(), body;
+
+	(void)state;
+	send_begin(head, false);
+	body = begin_create(1000, "HTTP_AUTHORIZATION=Bearer t");
+	for (int i = 0; i < 5; i++)
+		check_serves();
+	close(head);
+	close(body);
+}
+
+static void each_thread_stops_when_one_signal_comes(void **state)
+{
+	(void)state;
+	check_serves();
+	kill(worker, SIGTERM);
+	assert_int_equal(leaves(), EXIT_SUCCESS);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -496,6 +529,10 @@ int main(void)
 		T(a_connection_that_should_be_kept_starves_nobody),
 		T(d03_an_idle_worker_leaves_at_once),
 		T(d03_a_busy_worker_answers_first),
+		cmocka_unit_test_setup_teardown(threads_that_are_stuck_hold_none_of_the_others,
+						setup_three, teardown),
+		cmocka_unit_test_setup_teardown(each_thread_stops_when_one_signal_comes,
+						setup_three, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
