@@ -21,7 +21,7 @@ struct create;
 
 /* How long a create waits for others before it goes alone all the same: while one waits for a
  * single row's lock the others shall not. In milliseconds, under a minute. */
-#define CREATE_PATIENCE_MS 100
+#define CREATE_PATIENCE_MS 500
 
 /* So many write at the same time: one prepares its statement while the other's is on the disk. */
 #define CREATE_LEADERS 2
