@@ -12,31 +12,40 @@
 
 #define GROUP_MAX 32
 #define GROUP_BYTES_MAX (256u << 10) /* of inputs and metadata; a larger create goes alone */
-#define PATIENCE_MS                                                                                \
-	100 /* one that waits for a single row's lock shall not hold up all the others */
 
-/* Where groups meet keys that are there, clients repeat themselves, and a statement for several is
- * lost work: so many creates go alone before it is tried again, twice as many each time. */
+/* Where a statement for several writes nothing (it met a key that is there, an unknown token or a
+ * locked row) it was lost work, and the next one likely is: so many creates go alone before it is
+ * tried again, twice as many each time. */
 #define ALONE_MIN 16
 #define ALONE_MAX 4096
 
-enum turn { TURN_WAITS, TURN_LEADS, TURN_TAKEN, TURN_OVER }; /* taken: another writes it now */
+enum turn {
+	TURN_WAITS,
+	TURN_LEADS,
+	TURN_TAKEN,
+	TURN_OVER,
+	TURN__MAX
+}; /* taken: another writes it now */
 
-/* One create, in the queue while it waits; it lives on its thread's stack. */
+/* One create, in the queue while it waits, in the list of leaders while it leads; it lives on its
+ * thread's stack. */
 struct place {
 	struct ticket ticket;
 	struct place *next;
 	enum turn turn;
 	pthread_cond_t called;
+	int64_t since_ms; /* leads */
+	bool written_off; /* leads, but is stuck: counts no more */
 };
 
 struct create_group {
 	pthread_mutex_t lock; /* of all below */
 	struct place *first, **end;
+	struct place *leading;
 	size_t waiting;
-	unsigned int writing;	 /* no more than `leaders`; fewer only while nobody waits */
+	unsigned int writing;	 /* of those who lead, less those written off */
 	unsigned int alone;	 /* so many more creates stay out of this */
-	unsigned int alone_next; /* what a key that is there costs the next time */
+	unsigned int alone_next; /* what lost work costs the next time */
 	pthread_condattr_t monotonic;
 	unsigned int leaders, patience_ms;
 };
@@ -110,18 +119,57 @@ static void leave(struct create_group *group, struct place *place)
 	group->waiting--;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* Whoever leads has left the queue, so that no other leader takes it or makes it one again. */
-static void hand_on(struct create_group *group)
+static void begin_to_lead(struct create_group *group, struct place *place)
+{
+	place->turn = TURN_LEADS;
+	place->since_ms = now_ms();
+	place->next = group->leading;
+	group->leading = place;
+	group->writing++;
+}
+
+static void end_to_lead(struct create_group *group, struct place *place)
+{
+	struct place **at = &group->leading;
+
+	while (*at != place)
+		at = &(*at)->next;
+	*at = place->next;
+	group->writing -= !place->written_off;
+}
+
+static void call_next(struct create_group *group)
 {
 	struct place *next = group->first;
 
-	if (!next) {
-		group->writing--;
+	if (!next || group->writing >= group->leaders)
 		return;
-	}
 	leave(group, next);
-	next->turn = TURN_LEADS;
+	begin_to_lead(group, next);
 	pthread_cond_signal(&next->called);
+}
+
+/* Leaders that a lock or a silent server holds up are no reason for the others to wait, now or
+ * later: whoever took this long counts no more. */
+static void write_off_the_stuck(struct create_group *group)
+{
+	const int64_t long_ago = now_ms() - group->patience_ms;
+
+	for (struct place *at = group->leading; at; at = at->next) {
+		if (at->written_off || at->since_ms > long_ago)
+			continue;
+		at->written_off = true;
+		group->writing--;
+	}
 }
 
 /* A double click is no reason to write nothing: the second of one key waits for the next turn. */
@@ -157,9 +205,9 @@ static size_t take(struct create_group *group, struct place *leader, struct tick
 	return n;
 }
 
-static void learn(struct create_group *group, bool met_a_key)
+static void learn(struct create_group *group, bool lost)
 {
-	if (!met_a_key) {
+	if (!lost) {
 		group->alone_next = ALONE_MIN;
 		return;
 	}
@@ -182,13 +230,13 @@ static struct timespec end_of_patience(const struct create_group *group)
 	return until;
 }
 
-/* True: it leads. False: its turn is over, or it has waited long enough and has left. */
+/* True: it leads. False: it was taken along, and its turn is over. */
 static bool wait_for_turn(struct create_group *group, struct place *place)
 {
 	const struct timespec until = end_of_patience(group);
 
 	if (group->writing < group->leaders) {
-		group->writing++;
+		begin_to_lead(group, place);
 		return true;
 	}
 	append(group, place);
@@ -196,8 +244,9 @@ static bool wait_for_turn(struct create_group *group, struct place *place)
 		int rc = pthread_cond_timedwait(&place->called, &group->lock, &until);
 
 		if (rc == ETIMEDOUT && place->turn == TURN_WAITS) {
+			write_off_the_stuck(group);
 			leave(group, place);
-			return false;
+			begin_to_lead(group, place);
 		}
 	}
 	while (place->turn == TURN_TAKEN)
@@ -214,25 +263,26 @@ static enum created lead(struct create_group *group, struct db *db, struct place
 	struct ticket *tickets[GROUP_MAX];
 	enum created created = CREATED__MAX;
 	size_t n = take(group, leader, tickets);
-	bool met_a_key = false;
+	bool wrote = true;
 
 	pthread_mutex_unlock(&group->lock);
 	if (n == 1)
 		created = create_alone(db, leader->ticket.create);
 	else
-		met_a_key = !create_many(db, tickets, n);
+		wrote = create_many(db, tickets, n);
 	pthread_mutex_lock(&group->lock);
 	if (n > 1)
-		learn(group, met_a_key);
+		learn(group, !wrote);
 	for (size_t i = 1; i < n; i++) {
 		place_of(tickets[i])->turn = TURN_OVER;
 		pthread_cond_signal(&place_of(tickets[i])->called);
 	}
-	hand_on(group);
+	end_to_lead(group, leader);
+	call_next(group);
 	return created;
 }
 
-enum created create_in_turn(struct create_group *group, struct db *db, const struct create *c)
+enum created create_group_write(struct create_group *group, struct db *db, const struct create *c)
 {
 	struct place place = { .ticket = { .create = c }, .turn = TURN_WAITS };
 	enum created created = CREATED__MAX;

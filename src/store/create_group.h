@@ -17,13 +17,15 @@
 #include "store/job_store.h"
 
 struct create_group;
-struct create;
 
-/* How long a create waits for others before it goes alone all the same: while one waits for a
- * single row's lock the others shall not. In milliseconds, under a minute. */
+/* How long a create waits for its turn. Then it leads all the same, and leaders that have been
+ * writing for this long count no more: while one waits for a row's lock, those who come shall not.
+ * Those whom it has taken along do, for as long as one statement may take. In milliseconds, under a
+ * minute. */
 #define CREATE_PATIENCE_MS 500
 
-/* So many write at the same time: one prepares its statement while the other's is on the disk. */
+/* So many write at the same time, if none is stuck: one prepares its statement while the other's is
+ * on the disk. */
 #define CREATE_LEADERS 2
 
 /* NULL: no memory. */
@@ -35,10 +37,7 @@ void create_group_free(
  * different threads. Before its first use. */
 void create_group_join(struct create_group *group, struct db *db);
 
-/* How many lead, and how many wait, at this moment. */
+/* How many lead, less those written off, and how many wait, at this moment. */
 void create_group_count(struct create_group *group, size_t *writing_out, size_t *waiting_out);
-
-/* Store's own. */
-enum created create_in_turn(struct create_group *group, struct db *db, const struct create *c);
 
 #endif

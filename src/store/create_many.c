@@ -48,7 +48,7 @@ static enum rc know_owners(struct db *db, struct ticket *const *tickets, size_t 
 	return by_token ? know_tokens(db, tickets, n) : RC_OK;
 }
 
-/* Which of the providers, or of the contracts, are there. Where a creates names the other kind its
+/* Which of the providers, or of the contracts, are there. Where a create names the other kind its
  * name here is "", which nothing has. */
 static enum rc know_targets(struct db *db, struct ticket *const *tickets, size_t n, bool contracts)
 {
@@ -120,23 +120,32 @@ static enum rc insert(struct db *db, struct ticket *const *tickets, size_t n)
 	return rc == RC_OK && stmt_changed(st) != n ? RC_FAULT : rc;
 }
 
+/* Until one is refused: what that one waited for the next would wait for, too. */
+static size_t insert_all(struct db *db, struct ticket *const *tickets, size_t n)
+{
+	size_t done = 0;
+
+	while (n - done > 1) {
+		size_t part = stmt_group(n - done);
+
+		if (insert(db, tickets + done, part) != RC_OK)
+			break;
+		for (size_t i = 0; i < part; i++)
+			tickets[done + i]->written = true;
+		done += part;
+	}
+	return done;
+}
+
 bool create_many(struct db *db, struct ticket *const *tickets, size_t n)
 {
 	struct ticket *good[STMT_GROUP_MAX];
 	size_t m = 0;
 
 	if (know_owners(db, tickets, n) != RC_OK || know_all_targets(db, tickets, n) != RC_OK)
-		return true;
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (tickets[i]->owner_len > 0 && tickets[i]->has_target)
 			good[m++] = tickets[i];
-	if (m < 2)
-		return true;
-	m = stmt_group(m);
-
-	enum rc rc = insert(db, good, m);
-
-	for (size_t i = 0; i < m; i++)
-		good[i]->written = rc == RC_OK;
-	return rc != RC_CONFLICT;
+	return insert_all(db, good, m) > 0;
 }

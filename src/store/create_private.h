@@ -7,6 +7,8 @@
 #include "store/job_store.h"
 #include "store/stmt.h"
 
+struct create_group;
+
 struct create {
 	const struct caller *caller;
 	const struct idempotency_key *key;
@@ -31,6 +33,9 @@ MUST_CHECK enum rc create_fill(const struct create *c, const void *owner, size_t
 void create_bind_key(struct stmt *st, const struct create *c);
 void create_bind_rest(struct stmt *st, const struct create *c);
 
+/* As one of the group that db has joined. */
+enum created create_group_write(struct create_group *group, struct db *db, const struct create *c);
+
 /* One of several creates for one statement, and what became of it. */
 struct ticket {
 	const struct create *create;
@@ -42,8 +47,8 @@ struct ticket {
 	uint64_t contract_version;
 };
 
-/* Writes those of `tickets` that it can with one statement, all or none. What isn't `written` has
- * to go alone, and learns there why. Returns false when one of them met a key that is there. */
+/* Writes those of `tickets` that it can with as few statements as it may, each all or none. What
+ * isn't `written` has to go alone, and learns there why. Returns false when it wrote none. */
 bool create_many(struct db *db, struct ticket *const *tickets, size_t n);
 
 #endif

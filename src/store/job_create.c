@@ -261,5 +261,5 @@ enum created job_store_create(struct db *db, const struct caller *caller,
 		if (rc != RC_OK)
 			return rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
 	}
-	return db->group ? create_in_turn(db->group, db, &create) : create_alone(db, &create);
+	return db->group ? create_group_write(db->group, db, &create) : create_alone(db, &create);
 }

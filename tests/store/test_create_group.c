@@ -29,9 +29,11 @@ struct guest {
  * by one, so that the first of them writes for all. */
 struct party {
 	struct create_group *group;
+	const char *tag; /* what begins its keys, if there was another before */
 	struct guest guests[GUESTS + 1];
 	atomic_size_t next;  /* whose turn to come it is */
 	atomic_ulong leader; /* the connection of guest 0 */
+	char held[16];	     /* the key of guest 0 */
 };
 
 static void wait_a_little(void)
@@ -47,10 +49,10 @@ static void arrive(struct db *db, size_t index, void *arg)
 	struct caller caller = guest->owner
 				       ? caller_named(guest->owner)
 				       : caller_with(guest->token ? guest->token : "ann-token");
-	char number[8];
+	char number[16];
 	struct job job;
 
-	snprintf(number, sizeof number, "%zu", index);
+	snprintf(number, sizeof number, "%s%zu", party->tag, index);
 	create_group_join(party->group, own ? own : db);
 	while (atomic_load(&party->next) < index)
 		wait_a_little();
@@ -66,26 +68,39 @@ static void arrive(struct db *db, size_t index, void *arg)
 	db_free(own);
 }
 
-static void open_party(struct party *party, unsigned int patience_ms)
+static void open_party_in(struct party *party, struct create_group *group, const char *tag)
 {
-	*party = (struct party){ .group = create_group_new(1, patience_ms) };
-	assert_non_null(party->group);
+	assert_non_null(group);
+	*party = (struct party){ .group = group, .tag = tag };
 	party->guests[0].owner = "aaa"; /* before all others: the server locks the gap before it */
-	party->guests[0].key = "held";
 	for (size_t i = 0; i <= GUESTS; i++)
 		party->guests[i].intent = intent_of("press", "{}");
 }
 
-/* The other session's insert of the leader's key, which is undone when all have come. */
-static MYSQL *hold_key(void)
+static void open_party(struct party *party, unsigned int patience_ms)
 {
-	MYSQL *other = testdb_raw();
+	open_party_in(party, create_group_new(1, patience_ms), "");
+}
 
+/* The other session's insert of the leader's key, which is undone when all have come. Where the
+ * server still knows a deleted key it locks as far as the next: that is one of the same owner's. */
+static MYSQL *hold_key(struct party *party)
+{
+	static unsigned int held;
+	MYSQL *other = testdb_raw();
+	char after[16];
+
+	snprintf(after, sizeof after, "h%u+", held);
+	(void)job_new((struct a_job){ .owner = "aaa", .key = after });
+	snprintf(party->held, sizeof party->held, "h%u", held++);
+	party->guests[0].key = party->held;
 	raw_run(other, "START TRANSACTION");
-	raw_run(other, "INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, "
-		       "attempts_allowed, run_after, created_at, updated_at, fingerprint) VALUES "
-		       "(REPEAT('z', 16), 'aaa', 'held', 'queued', 3, 3, NOW(6), NOW(6), NOW(6), "
-		       "REPEAT('f', 32))");
+	raw_run(other,
+		"INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, "
+		"attempts_allowed, run_after, created_at, updated_at, fingerprint) VALUES "
+		"(REPEAT('z', 16), 'aaa', '%s', 'queued', 3, 3, NOW(6), NOW(6), NOW(6), "
+		"REPEAT('f', 32))",
+		party->held);
 	return other;
 }
 
@@ -119,10 +134,15 @@ static uint64_t inserts(void)
 			  "variable_name = 'COM_INSERT'");
 }
 
-/* Returns how many INSERT ... VALUES were run, which those that go alone don't use. */
-static uint64_t hold_party(struct party *party)
+static uint64_t guests_jobs(void)
 {
-	MYSQL *other = hold_key();
+	return raw_number("SELECT COUNT(*) FROM jobs WHERE owner <> 'aaa'");
+}
+
+/* Returns how many INSERT ... VALUES were run, which those that go alone don't use. */
+static uint64_t hold_party_in(struct party *party)
+{
+	MYSQL *other = hold_key(party);
 	uint64_t before = inserts();
 	struct crew *crew = crew_start(GUESTS + 1, arrive, party);
 	bool came = true;
@@ -135,15 +155,39 @@ static uint64_t hold_party(struct party *party)
 	raw_run(other, "ROLLBACK");
 	crew_join(crew);
 	mysql_close(other);
-	create_group_free(party->group);
 	assert_true(came);
 	assert_int_equal(party->guests[0].created, CREATED_NEW);
 	return inserts() - before;
 }
 
-static uint64_t jobs(void)
+static uint64_t hold_party(struct party *party)
 {
-	return raw_number("SELECT COUNT(*) FROM jobs");
+	uint64_t n = hold_party_in(party);
+
+	create_group_free(party->group);
+	return n;
+}
+
+/* A party at which nobody waits for guest 0, however long that is stuck. */
+static void hold_open_party_in(struct party *party, void (*meanwhile)(struct party *party))
+{
+	MYSQL *other = hold_key(party);
+	uint64_t before = guests_jobs();
+	struct crew *crew = crew_start(GUESTS + 1, arrive, party);
+	char query[128];
+
+	until_the_leader_is_stuck(party);
+	atomic_store(&party->next, GUESTS);
+	snprintf(query, sizeof query, "SELECT COUNT(*) - %lu FROM jobs WHERE owner <> 'aaa'",
+		 (unsigned long)before);
+	raw_until(GUESTS, query);
+	if (meanwhile)
+		meanwhile(party);
+	raw_run(other, "ROLLBACK");
+	crew_join(crew);
+	mysql_close(other);
+	for (size_t i = 0; i <= GUESTS; i++)
+		assert_int_equal(party->guests[i].created, CREATED_NEW);
 }
 
 static void those_who_wait_are_written_by_one_statement(void **state)
@@ -153,7 +197,7 @@ static void those_who_wait_are_written_by_one_statement(void **state)
 	(void)state;
 	open_party(&party, LONG_MS);
 	assert_int_equal(hold_party(&party), 1);
-	assert_int_equal(jobs(), GUESTS + 1);
+	assert_int_equal(guests_jobs(), GUESTS);
 	for (size_t i = 1; i <= GUESTS; i++) {
 		assert_int_equal(party.guests[i].created, CREATED_NEW);
 		assert_int_equal(
@@ -226,7 +270,7 @@ static void each_of_a_group_has_its_own_answer(void **state)
 	(void)hold_party(&party);
 	for (size_t i = 1; i <= GUESTS; i++)
 		assert_int_equal(party.guests[i].created, want[i]);
-	assert_int_equal(jobs(), 6);
+	assert_int_equal(guests_jobs(), 5);
 	assert_string_equal(party.guests[1].owner_out, "ann");
 	assert_string_equal(party.guests[4].owner_out, "eve");
 	assert_string_equal(party.guests[7].owner_out, "bob");
@@ -255,7 +299,7 @@ static void keys_that_are_there_are_replays_and_conflicts_in_a_group_too(void **
 								   : CREATED_NEW);
 	assert_true(id_equal(&party.guests[4].id, &job.id) &&
 		    id_equal(&party.guests[5].id, &job.id));
-	assert_int_equal(jobs(), 2 + GUESTS - 2);
+	assert_int_equal(guests_jobs(), 1 + GUESTS - 2);
 	job_release(&job);
 }
 
@@ -266,11 +310,12 @@ static void a_double_click_in_one_group_is_one_job(void **state)
 	(void)state;
 	open_party(&party, LONG_MS);
 	party.guests[2].key = party.guests[6].key = "click";
-	(void)hold_party(&party);
-	assert_int_equal(party.guests[2].created + party.guests[6].created,
-			 CREATED_NEW + CREATED_REPLAYED);
+	/* 1 to 4 together, then 5 to 8 in vain: the second click is in there. */
+	assert_int_equal(hold_party(&party), 2);
+	assert_int_equal(party.guests[2].created, CREATED_NEW);
+	assert_int_equal(party.guests[6].created, CREATED_REPLAYED);
 	assert_true(id_equal(&party.guests[2].id, &party.guests[6].id));
-	assert_int_equal(jobs(), GUESTS);
+	assert_int_equal(guests_jobs(), GUESTS - 1);
 }
 
 static void a_group_whose_answer_is_lost_is_written_once(void **state)
@@ -289,32 +334,159 @@ static void a_group_whose_answer_is_lost_is_written_once(void **state)
 		assert_int_equal(lossy_left(), 0);
 		for (size_t i = 1; i <= GUESTS; i++)
 			assert_int_equal(party.guests[i].created, CREATED_NEW);
-		assert_int_equal(jobs(), GUESTS + 1);
+		assert_int_equal(guests_jobs(), GUESTS);
 	}
 }
 
-static void one_that_has_waited_long_enough_goes_alone(void **state)
+static void a_group_that_is_refused_is_written_by_each_alone(void **state)
+{
+	static const unsigned int errors[] = { 1213, 1205, 1290 };
+	const char *option_file = lossy_open();
+
+	for (size_t i = 0; i < ROWS(errors); i++) {
+		struct party party;
+
+		testdb_empty(state);
+		open_party(&party, LONG_MS);
+		party.guests[1].option_file = option_file;
+		lossy_refuse(REFUSE_EXECUTE, errors[i], 2, 1);
+		(void)hold_party(&party);
+		assert_int_equal(lossy_left(), 0);
+		for (size_t j = 1; j <= GUESTS; j++)
+			assert_int_equal(party.guests[j].created, CREATED_NEW);
+		assert_int_equal(guests_jobs(), GUESTS);
+	}
+}
+
+static void nobody_is_counted(struct party *party)
+{
+	size_t writing, waiting;
+
+	create_group_count(party->group, &writing, &waiting);
+	assert_int_equal(waiting, 0);
+	/* The last of the others, its row written, may be about to leave. */
+	for (int i = 0; i < LONG_MS && writing > 0; i++) {
+		wait_a_little();
+		create_group_count(party->group, &writing, &waiting);
+	}
+	assert_int_equal(writing, 0);
+}
+
+static void who_has_waited_long_enough_leads_and_the_stuck_leader_counts_no_more(void **state)
 {
 	struct party party;
-	struct crew *crew;
 
 	(void)state;
 	open_party(&party, 20);
-	/* Where the server still knows a deleted key it locks as far as the next: that is this one,
-	 * and none of the guests'. */
-	(void)job_new((struct a_job){ .owner = "aaa", .key = "held no more" });
-	MYSQL *other = hold_key();
+	hold_open_party_in(&party, nobody_is_counted);
+	nobody_is_counted(&party);
+	create_group_free(party.group);
+}
 
-	crew = crew_start(GUESTS + 1, arrive, &party);
+static void more_than_the_leaders_wait(void **state)
+{
+	struct party party;
+
+	(void)state;
+	open_party_in(&party, create_group_new(2, LONG_MS), "");
+	MYSQL *other = hold_key(&party);
+
+	party.guests[1].owner = "aaa";
+	party.guests[1].key = party.held;
+	struct crew *crew = crew_start(3, arrive, &party);
+	size_t writing, waiting;
+
 	until_the_leader_is_stuck(&party);
-	atomic_store(&party.next, GUESTS);
-	raw_until(GUESTS, "SELECT COUNT(*) FROM jobs WHERE owner = 'ann'");
+	atomic_store(&party.next, 1);
+	raw_until(2, LOCK_WAITS);
+	atomic_store(&party.next, 2);
+	bool waits = waiting_become(party.group, 1);
+
+	create_group_count(party.group, &writing, &waiting);
 	raw_run(other, "ROLLBACK");
 	crew_join(crew);
 	mysql_close(other);
 	create_group_free(party.group);
-	for (size_t i = 0; i <= GUESTS; i++)
+	assert_true(waits);
+	assert_int_equal(writing, 2);
+	assert_int_equal(party.guests[2].created, CREATED_NEW);
+}
+
+static void a_statement_takes_so_many_bytes_and_what_is_larger_goes_alone(void **state)
+{
+	static char input[300 << 10];
+	struct caller ann = caller_with("ann-token");
+	struct party party;
+	struct job job;
+
+	(void)state;
+	memset(input, ' ', sizeof input);
+	input[0] = '{';
+	input[(100 << 10) - 1] = '}';
+	open_party(&party, LONG_MS);
+	for (size_t i = 1; i <= GUESTS; i++) {
+		party.guests[i].intent.input = input;
+		party.guests[i].intent.input_len = 100 << 10;
+	}
+	assert_int_equal(hold_party(&party), GUESTS / 2);
+	for (size_t i = 1; i <= GUESTS; i++)
 		assert_int_equal(party.guests[i].created, CREATED_NEW);
+
+	struct intent large = intent_of("press", "{}");
+	struct create_group *group =
+		create_group_new(0, LONG_MS); /* whoever waits waits for ever */
+	struct db *db = testdb_another();
+
+	create_group_join(group, db);
+	input[(100 << 10) - 1] = ' ';
+	input[sizeof input - 1] = '}';
+	large.input = input;
+	large.input_len = sizeof input;
+	assert_int_equal(create(db, &ann, "large", &large, &job), CREATED_NEW);
+	job_release(&job);
+	db_free(db);
+	create_group_free(group);
+}
+
+static void create_some(struct create_group *group, const char *tag, int n)
+{
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+	struct db *db = testdb_another();
+
+	create_group_join(group, db);
+	for (int i = 0; i < n; i++) {
+		char key[16];
+		struct job job;
+
+		snprintf(key, sizeof key, "%ssome%d", tag, i);
+		assert_int_equal(create(db, &ann, key, &intent, &job), CREATED_NEW);
+		job_release(&job);
+	}
+	db_free(db);
+}
+
+static void after_lost_work_so_many_go_alone_and_twice_as_many_each_time(void **state)
+{
+	struct create_group *group = create_group_new(1, LONG_MS);
+	struct party party;
+	char tag[3][8];
+
+	(void)state;
+	create_some(group, "", 1);
+	for (int alone = 16, round = 0; alone <= 32; alone *= 2, round++) {
+		for (int i = 0; i < 3; i++)
+			snprintf(tag[i], sizeof tag[i], "r%d%d.", round, i);
+		open_party_in(&party, group, tag[0]);
+		party.guests[1].key = "some0";
+		(void)hold_party_in(&party);
+
+		create_some(group, tag[1], alone - (GUESTS + 1));
+		open_party_in(&party, group, tag[2]);
+		hold_open_party_in(&party, NULL);
+	}
+	open_party_in(&party, group, "last.");
+	assert_int_equal(hold_party(&party), 1);
 }
 
 struct crowd {
@@ -352,7 +524,7 @@ static void however_many_click_each_key_is_one_job_and_nobody_leads_for_ever(voi
 	create_group_free(crowd.group);
 	assert_int_equal(writing, 0);
 	assert_int_equal(waiting, 0);
-	assert_int_equal(jobs(), 10 + GUESTS * 90);
+	assert_int_equal(guests_jobs(), 10 + GUESTS * 90);
 	assert_int_equal(atomic_load(&crowd.counts[CREATED_NEW]), 10 + GUESTS * 90);
 	assert_int_equal(atomic_load(&crowd.counts[CREATED_REPLAYED]), (GUESTS - 1) * 10);
 }
@@ -366,7 +538,11 @@ int main(void)
 		TEST(keys_that_are_there_are_replays_and_conflicts_in_a_group_too),
 		TEST(a_double_click_in_one_group_is_one_job),
 		TEST(a_group_whose_answer_is_lost_is_written_once),
-		TEST(one_that_has_waited_long_enough_goes_alone),
+		TEST(a_group_that_is_refused_is_written_by_each_alone),
+		TEST(who_has_waited_long_enough_leads_and_the_stuck_leader_counts_no_more),
+		TEST(more_than_the_leaders_wait),
+		TEST(a_statement_takes_so_many_bytes_and_what_is_larger_goes_alone),
+		TEST(after_lost_work_so_many_go_alone_and_twice_as_many_each_time),
 		TEST(however_many_click_each_key_is_one_job_and_nobody_leads_for_ever),
 	};
 
