@@ -53,6 +53,7 @@ void claim_list_free(struct claim_list *claims)
 static enum rc read_lanes(struct db *db, struct claiming *c, const char *after)
 {
 	struct stmt *st = db_stmt(db, SQL_QUEUE_PROVIDERS);
+	const char *begun = c->lanes_len > 0 ? c->lanes[0] : NULL;
 
 	bind_str(st, after);
 	enum rc rc = stmt_run(st);
@@ -64,7 +65,7 @@ static enum rc read_lanes(struct db *db, struct claiming *c, const char *after)
 		if (rc != RC_OK)
 			break;
 		col_name(st, lane, NAME_MAX_LEN + 1);
-		if (after[0] == '\0' && c->lanes_len > 0 && strcmp(lane, c->lanes[0]) >= 0)
+		if (begun && strcmp(lane, begun) >= 0)
 			break; /* once around */
 		c->lanes_len++;
 	}

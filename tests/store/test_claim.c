@@ -385,6 +385,26 @@ static void providers_take_turns(void **state)
 		3);
 }
 
+/* A poller's first claim, and one whose last turn was the last provider's. */
+static void a_turn_that_begins_with_the_first_provider_is_for_all_of_them(void **state)
+{
+	const char *const last_turns[] = { "", "zebra" };
+	struct id poller = poller_new();
+
+	(void)state;
+	provider_new("aardvark", 64);
+	provider_new("zebra", 64);
+	for (size_t i = 0; i < sizeof last_turns / sizeof last_turns[0]; i++) {
+		struct claim_cursor cursor = { 0 };
+
+		strcpy(cursor.provider, last_turns[i]);
+		jobs_of("a", "aardvark", 1);
+		jobs_of("a", "press", 1);
+		jobs_of("a", "zebra", 1);
+		assert_int_equal(take_some(&poller, 64, &cursor), 3);
+	}
+}
+
 static void a_locked_job_is_passed_over(void **state)
 {
 	struct id locked = job_new((struct a_job){ 0 }), free_one = job_new((struct a_job){ 0 });
@@ -476,6 +496,7 @@ int main(void)
 		TEST(f06_no_owner_is_cut_off_by_the_size_of_a_claim),
 		TEST(f06_owners_take_turns_at_each_provider_for_itself),
 		TEST(providers_take_turns),
+		TEST(a_turn_that_begins_with_the_first_provider_is_for_all_of_them),
 		TEST(a_locked_job_is_passed_over),
 		TEST(a_claim_does_not_hold_up_creates),
 		TEST(ten_thousand_doubts_are_in_nobodys_way),
