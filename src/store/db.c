@@ -110,6 +110,25 @@ static bool undone(unsigned int error_no)
 	}
 }
 
+/* The server has no room for it now: on its disk, in its memory, or by one of its limits. It will
+ * once somebody has made some, so nothing is thrown away for that. */
+static bool no_room(unsigned int error_no)
+{
+	switch (error_no) {
+	case ER_RECORD_FILE_FULL: /* 1114: the disk, of tables kept and temporary ones */
+	case ER_DISK_FULL:	  /* 1021 */
+	case ER_ERROR_ON_WRITE:	  /* 1026 */
+	case ER_OUTOFMEMORY:
+	case ER_OUT_OF_SORTMEMORY:
+	case ER_OUT_OF_RESOURCES:
+	case ER_LOCK_TABLE_FULL:
+	case ER_TOO_MANY_CONCURRENT_TRXS:
+	case ER_USER_LIMIT_REACHED: /* 1226: so many an hour; shared hosts have it */
+	case ER_MAX_PREPARED_STMT_COUNT_REACHED: return true;
+	default: return false;
+	}
+}
+
 static bool bad_value(unsigned int error_no)
 {
 	switch (error_no) {
@@ -154,7 +173,7 @@ enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const
 	if (lost(error_no)) {
 		rc = sent ? RC_UNCERTAIN : RC_RETRY;
 		disconnect(db);
-	} else if (undone(error_no)) {
+	} else if (undone(error_no) || no_room(error_no)) {
 		rc = RC_RETRY;
 	} else if (bad_value(error_no)) {
 		rc = RC_INVALID;
@@ -279,9 +298,10 @@ enum rc db_commit(struct db *db)
 		return RC_OK;
 	}
 	/* Only what the server itself calls undone is known not to be committed. */
+	bool known = undone(mysql_errno(db->mysql));
 	enum rc rc = db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "commit", true);
 
-	if (rc == RC_RETRY)
+	if (known)
 		return rc;
 	disconnect(db);
 	return RC_UNCERTAIN;

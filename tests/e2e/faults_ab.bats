@@ -413,3 +413,26 @@ refuses() {
 	is 'the same key' "$status" 201
 	wait_job "$(field .id)" succeeded
 }
+
+# troubled PATTERN: the poller has said so since the log had $known lines.
+troubled() { tail -n "+$((known + 1))" "$STACK/log/poller-1.log" | grep -q "$1"; }
+
+@test "B10 a database without room: what came back from a provider waits until it has some" {
+	local i most known
+
+	provider held /held/stall '"timeout_ms":60000'
+	create b10-room '{"provider":"held","input":1}'
+	id=$(field .id)
+	wait_for 10 eval '[ "$(counts held requests)" = 1 ]'
+	most=$(sql -e 'SELECT @@GLOBAL.max_prepared_stmt_count')
+	known=$(wc -l <"$STACK/log/poller-1.log")
+	sql -e 'SET GLOBAL max_prepared_stmt_count = 0'
+	for i in $(sql -e "SELECT id FROM information_schema.processlist WHERE user = 'onejob'"); do
+		sql -e "KILL $i" || true
+	done
+	shop '/shop/release?printer=held' -X POST -o /dev/null
+	wait_for 20 troubled 'SQL_\(JOB_LOCK\|POLLER_RENEW\) error="1461'
+	sql -e "SET GLOBAL max_prepared_stmt_count = $most"
+	wait_job "$id" succeeded
+	is 'nothing was sent again' "$(counts held requests)" 1
+}

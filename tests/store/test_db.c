@@ -36,7 +36,14 @@ static void an_error_means_the_same_everywhere(void **state)
 		{ 1064, true, RC_FAULT, "syntax" },
 		{ 1146, true, RC_FAULT, "no such table" },
 		{ 1142, true, RC_FAULT, "no right" },
-		{ 1114, true, RC_FAULT, "full" },
+		{ 1114, true, RC_RETRY, "a table can't grow: the disk is full" },
+		{ 1021, true, RC_RETRY, "a temporary table can't: the disk is full" },
+		{ 1026, true, RC_RETRY, "a write failed" },
+		{ 1038, true, RC_RETRY, "no memory to sort" },
+		{ 1041, true, RC_RETRY, "no memory" },
+		{ 1206, true, RC_RETRY, "no room for locks" },
+		{ 1226, true, RC_RETRY, "no more statements this hour" },
+		{ 1461, false, RC_RETRY, "no more prepared statements" },
 	};
 
 	(void)state;
