@@ -44,12 +44,14 @@ static void forget_statements(struct db *db)
 	}
 }
 
-static void disconnect(struct db *db)
+/* The connection first: the client waits for what is left of a result before it closes its
+ * statement. */
+void db_disconnect(struct db *db)
 {
-	forget_statements(db);
 	if (db->mysql)
 		mysql_close(db->mysql);
 	db->mysql = NULL;
+	forget_statements(db);
 	db->in_transaction = false;
 }
 
@@ -57,7 +59,7 @@ void db_free(struct db *db)
 {
 	if (!db)
 		return;
-	disconnect(db);
+	db_disconnect(db);
 	free(db);
 }
 
@@ -172,7 +174,7 @@ enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const
 		return RC_CONFLICT;
 	if (lost(error_no)) {
 		rc = sent ? RC_UNCERTAIN : RC_RETRY;
-		disconnect(db);
+		db_disconnect(db);
 	} else if (undone(error_no) || no_room(error_no)) {
 		rc = RC_RETRY;
 	} else if (bad_value(error_no)) {
@@ -258,7 +260,7 @@ enum rc db_ready(struct db *db)
 	return RC_OK;
 fail:
 	(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect", false);
-	disconnect(db);
+	db_disconnect(db);
 	db->stay_away_until_ms = clock_monotonic_ms() + STAY_AWAY_MS;
 	return RC_RETRY;
 }
@@ -303,7 +305,7 @@ enum rc db_commit(struct db *db)
 
 	if (known)
 		return rc;
-	disconnect(db);
+	db_disconnect(db);
 	return RC_UNCERTAIN;
 }
 
@@ -315,7 +317,7 @@ void db_rollback(struct db *db)
 	if (!db->mysql || !open)
 		return;
 	if (mysql_query(db->mysql, "ROLLBACK") != 0)
-		disconnect(db);
+		db_disconnect(db);
 }
 
 /* Grows with the rounds and differs between callers, so that two that met don't meet again. */

@@ -42,6 +42,9 @@ struct db {
 enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what,
 		  bool sent);
 
+/* Its statements go with it, and an open transaction is undone. */
+void db_disconnect(struct db *db);
+
 /* A statement that the server would hang up on: RC_INVALID, logged. */
 enum rc db_too_large(struct db *db, const char *what);
 

@@ -90,6 +90,17 @@ static enum rc failed(struct stmt *st, bool sent)
 	return rc;
 }
 
+/* An error in the middle of a result (a lock waited for in vain, a statement killed): libmariadb
+ * goes on to wait for the result's end, which never comes, at the next use of the statement. */
+static enum rc broken_off(struct stmt *st, bool sent)
+{
+	struct db *db = st->db;
+	enum rc rc = failed(st, sent);
+
+	db_disconnect(db);
+	return rc;
+}
+
 static bool is_number(enum enum_field_types type)
 {
 	switch ((int)type) {
@@ -339,7 +350,7 @@ enum rc stmt_run(struct stmt *st)
 	if (st->columns > 0) {
 		st->answered = true;
 		if (mysql_stmt_store_result(st->mysql_stmt) != 0)
-			return failed(st, sent);
+			return broken_off(st, sent);
 	}
 	return RC_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lossy.h"
+#include "store/lock.h"
 
 static void an_error_means_the_same_everywhere(void **state)
 {
@@ -197,6 +198,37 @@ static void b09_a_deadlock_inside_is_begun_anew_as_a_whole(void **state)
 	mysql_close(embrace.other);
 }
 
+static enum rc lock_both(struct db *db, const struct id *ids)
+{
+	struct locked_job locked[2];
+	size_t len;
+	enum rc rc = db_begin(db);
+
+	if (rc == RC_OK)
+		rc = lock_jobs(db, ids, 2, locked, &len);
+	db_rollback(db);
+	return rc;
+}
+
+/* The client library waits for the rest of such a result for as long as it waits for any answer. */
+static void b07_an_error_inside_a_result_is_the_end_of_it(void **state)
+{
+	const struct id ids[] = { job_new((struct a_job){ 0 }), job_new((struct a_job){ 0 }) };
+	MYSQL *other = testdb_raw();
+	struct db *db = testdb_another();
+
+	(void)state;
+	assert_int_equal(db_execute(db, "SET SESSION innodb_lock_wait_timeout = 1"), RC_OK);
+	raw_run(other, "START TRANSACTION");
+	raw_run(other, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&ids[1]));
+	assert_int_equal(lock_both(db, ids), RC_RETRY);
+	assert_int_equal(db_errno(db), 1205);
+	raw_run(other, "ROLLBACK");
+	assert_int_equal(lock_both(db, ids), RC_OK);
+	db_free(db);
+	mysql_close(other);
+}
+
 /* Where it reconnected by itself, the rest of a transaction would be said outside of it, in a
  * session without our settings. */
 static void an_option_file_cannot_make_the_client_reconnect_or_change_the_session(void **state)
@@ -261,6 +293,7 @@ int main(void)
 		TEST(a_transaction_is_whole_or_not_at_all),
 		TEST(a_lost_commit_is_uncertain_and_not_said_again),
 		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
+		TEST(b07_an_error_inside_a_result_is_the_end_of_it),
 		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
 		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
 	};
