@@ -36,7 +36,6 @@
 #define PAUSE_MS 1000	   /* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
 #define BODY_KEPT_BYTES (64u << 10) /* what a larger one needed is given back after the request */
-#define SENT_AT_ONCE_BYTES (64u << 10) /* a third of what an unread unix socket holds */
 #define DRAIN_MAX_BYTES                                                                            \
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
@@ -192,10 +191,7 @@ static void send_reply(struct worker *w)
 {
 	const struct reply *reply = &w->reply;
 
-	/* What a unix socket takes in one go needs nobody who reads. */
-	if (!w->unix_socket || reply->body_len > SENT_AT_ONCE_BYTES)
-		limit_wait(w->fcgi.ipcFd, SO_SNDTIMEO);
-
+	limit_wait(w->fcgi.ipcFd, SO_SNDTIMEO);
 	FCGX_PutStr(reply->head.bytes, (int)reply->head.len, w->fcgi.out);
 	if (reply->body_len > 0)
 		FCGX_PutStr(reply->body, (int)reply->body_len, w->fcgi.out);
@@ -205,7 +201,8 @@ static void send_reply(struct worker *w)
  * ever: there are many of them. */
 static void give_back(struct worker *w)
 {
-	bool large = w->body_size > BODY_KEPT_BYTES || w->reply.body_len > BODY_KEPT_BYTES;
+	bool large = w->body_size > BODY_KEPT_BYTES || w->reply.body_len > BODY_KEPT_BYTES ||
+		     w->reply.job.size > BODY_KEPT_BYTES; /* for a HEAD, too */
 
 	if (!large)
 		return;
@@ -282,6 +279,13 @@ static bool accept_one(struct worker *w)
 	}
 }
 
+/* A worker that can't go on ends them all: then somebody starts the process anew. */
+static void give_up(struct worker *w)
+{
+	w->code = EXIT_FAILURE;
+	kill(getpid(), SIGTERM);
+}
+
 /* Waits for a connection or a signal. 1: a connection; 0: nothing came; -1: stop. */
 static int wait_for_work(struct worker *w)
 {
@@ -293,6 +297,7 @@ static int wait_for_work(struct worker *w)
 			return -1;
 	if (count < 0 && errno != EINTR) {
 		log_error("api.wait", "error=\"%m\"");
+		give_up(w);
 		return -1;
 	}
 	return count > 0;
@@ -309,20 +314,18 @@ static void look_after_database(struct worker *w)
 	w->reachable = reachable;
 }
 
-/* A stop signal stays pending, so that each thread sees it. One that can't go on ends them all:
- * then somebody starts the process anew. */
+/* A stop signal stays pending, so that each thread sees it. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	int work;
+	int came;
 
 	look_after_database(w);
-	while ((work = wait_for_work(w)) >= 0) {
-		if (work == 0) {
+	while ((came = wait_for_work(w)) >= 0) {
+		if (came == 0) {
 			look_after_database(w);
 		} else if (!accept_one(w)) {
-			w->code = EXIT_FAILURE;
-			kill(getpid(), SIGTERM);
+			give_up(w);
 			break;
 		}
 	}
@@ -372,8 +375,8 @@ int fcgi_serve(const struct api *apis, size_t n, int listen_fd)
 	int code = EXIT_FAILURE;
 	size_t opened = 0;
 
-	while (ok && opened < n)
-		ok = open_worker(&workers[opened], &apis[opened], listen_fd), opened++;
+	for (; ok && opened < n; opened++)
+		ok = open_worker(&workers[opened], &apis[opened], listen_fd);
 	if (ok)
 		code = run_workers(workers, n);
 	else

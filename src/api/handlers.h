@@ -15,7 +15,7 @@
 #include "store/db.h"
 #include "store/job_store.h"
 
-/* The process: all that outlives a request. */
+/* A thread of the process: all that outlives a request. */
 struct api {
 	struct db *db;
 	uint32_t max_body_bytes;

@@ -44,6 +44,8 @@ int main(void)
 		ok = open_thread(&apis[opened], &conf, group);
 	if (ok)
 		code = fcgi_serve(apis, conf.threads, LISTEN_FD);
+	else
+		log_error("api.start", "error=\"its threads can't be set up\"");
 	while (opened > 0)
 		close_thread(&apis[--opened]);
 	free(apis);

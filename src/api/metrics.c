@@ -43,7 +43,9 @@ static void add_vitals(struct text *out, const struct vitals *v)
 	count(out, "onejob_attempts_unknown", "Attempts whose outcome nobody knows.",
 	      v->unknown_attempts);
 	head(out, "onejob_races_total",
-	     "Results thrown away: another attempt had won, or the job had ended.", "counter");
+	     "Results thrown away and kept as races: another attempt had won, or the job had "
+	     "ended.",
+	     "counter");
 	text_addf(out, "onejob_races_total %" PRIu64 "\n", v->races_total);
 	age(out, "onejob_oldest_due_job_seconds", "Since the oldest due job could have started.",
 	    v->has_oldest_due, v->oldest_due_us, v->database_now_us);

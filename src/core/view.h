@@ -1,5 +1,4 @@
-/* view.h: a row as the JSON that clients, operators and `onejob --json` see; written with json-c.
- * */
+/* view.h: a row as the JSON that clients, operators and `onejob --json` see. */
 #ifndef CORE_VIEW_H
 #define CORE_VIEW_H
 

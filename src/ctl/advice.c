@@ -174,8 +174,7 @@ enum ctl_exit advice_changed(struct ctl *ctl, enum changed changed, const char *
 	case CHANGED_PROVIDER_DISABLED:
 	case CHANGED_NOT_CERTIFIED: return refuse_provider(ctl, changed, named, refusal);
 	case CHANGED_CONTRACT_VIOLATION:
-		ctl_say(ctl, "the result breaks the job's contract: it %s; nothing was done",
-			refusal->words);
+		ctl_say(ctl, "%s; nothing was done", refusal->words);
 		return CTL_REFUSED;
 	case CHANGED_ATTEMPT_SETTLED:
 		ctl_say(ctl, "%s %s has ended already, and stays as it is: onejob job show %s",

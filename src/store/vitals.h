@@ -22,7 +22,7 @@ struct vitals {
 	struct id oldest_unknown;  /* a job */
 	int64_t oldest_unknown_us; /* since when: its attempt's end of hearing */
 	uint64_t unknown_attempts;
-	uint64_t races_total; /* results thrown away, ever: those whose rows were purged, too */
+	uint64_t races_total; /* rows of races ever written since sql/0023: those purged, too */
 	uint64_t stranded;    /* queued jobs whose next provider isn't there or is disabled; at most
 				 1,000 counted */
 	uint64_t endpoints_disabled; /* of owners, for webhooks */

@@ -7,7 +7,7 @@ load stack
 load front
 load work
 
-JOBS=240	# of each part that is killed
+JOBS=160	# of each part that is killed
 PARTS=(poller worker api mariadbd nginx)
 
 setup_file() {

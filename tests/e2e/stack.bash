@@ -35,7 +35,7 @@ stack_start() {
 		export PORT
 		[ -z "${ONEJOB_CALLBACK_KEYS-}" ] || export ONEJOB_CALLBACK_URL=http://127.0.0.1:$PORT
 		# shellcheck disable=SC2086
-		"$TOP/run" --detach --dir "$STACK" --port "$PORT" $STACK_OPTIONS >"$STACK/run.out" 2>&1 3>&- && return 0
+		ONEJOB_BUILT=yes "$TOP/run" --detach --dir "$STACK" --port "$PORT" $STACK_OPTIONS >"$STACK/run.out" 2>&1 3>&- && return 0
 		tries=$((tries + 1))
 		if [ $tries -ge 3 ] || ! grep -qi 'port' "$STACK/run.out"; then
 			cat "$STACK/run.out" >&2

@@ -10,24 +10,21 @@ part_log() {
 }
 
 is_part() { # NAME PID
-	local log err
+	local log=$dir/log/$1.log
 
-	log=$(part_log "$1")
-	err=$(readlink "/proc/$2/fd/2" 2>/dev/null) || return 1
-	[ "$err" = "$log" ] || [ "$err" = "$log (deleted)" ]
+	[ -e "/proc/$2/fd/2" ] || return 1
+	[ "/proc/$2/fd/2" -ef "$log" ] || [ "$(readlink "/proc/$2/fd/2" 2>/dev/null)" = "$log (deleted)" ]
 }
 
 # Every live process of a part, one a line; orphans too, when the main process is gone.
 part_pids() { # NAME
-	local log path err
+	local log=$dir/log/$1.log path	# no character of a pattern is in $dir
 
-	log=$(part_log "$1")
-	find /proc/[0-9]*/fd/2 -maxdepth 0 -printf '%h %l\n' 2>/dev/null | while read -r path err; do
-		if [ "$err" = "$log" ] || [ "$err" = "$log (deleted)" ]; then
+	find /proc/[0-9]*/fd/2 -maxdepth 0 \( -lname "$log" -o -lname "$log (deleted)" \) -printf '%h\n' 2>/dev/null |
+		while read -r path; do
 			path=${path#/proc/}
 			echo "${path%/fd}"
-		fi
-	done
+		done
 }
 
 # The part's main process, if it is alive and ours; else nothing.

@@ -102,6 +102,14 @@ make_data() {
 	mv "$dir/data.new" "$dir/data"
 }
 
+# The programs say what is wrong with a number that is none.
+threads() {
+	case ${ONEJOB_THREADS-} in
+	'' | *[!0-9]* | ????*) echo 8 ;;
+	*) echo "$((10#$ONEJOB_THREADS))" ;;
+	esac
+}
+
 start_mariadbd() {
 	part_down mariadbd || return 0
 	part_stop mariadbd 30
@@ -112,7 +120,7 @@ start_mariadbd() {
 		--skip-networking --skip-log-bin --skip-name-resolve --local-infile=0 \
 		--innodb-flush-log-at-trx-commit=1 --innodb-doublewrite=ON \
 		--innodb-buffer-pool-size=128M --innodb-log-file-size=64M --performance-schema=OFF \
-		--max-connections=$((100 + workers * ${ONEJOB_THREADS:-8} + 8 * pollers)) \
+		--max-connections=$((100 + workers * $(threads) + 8 * pollers)) \
 		--character-set-server=utf8mb4 --collation-server=utf8mb4_bin
 	part_await mariadbd 120 database_answers || stack_fail "mariadbd does not answer" "$(part_log mariadbd)"
 }
