@@ -1,5 +1,7 @@
 /* main.c: the FastCGI program. Its listening socket is descriptor 0. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/fcgi.h"
 #include "base/conf.h"
@@ -26,7 +28,23 @@ static void close_thread(struct api *api)
 	keyring_release(&api->keyring);
 }
 
-int main(void)
+/* It takes none; who gives one wants to know what this is. */
+static int tell(const char *argument)
+{
+	bool version = strcmp(argument, "--version") == 0;
+	bool help = strcmp(argument, "--help") == 0;
+
+	if (version)
+		return puts("onejob-api " PACKAGE_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	fprintf(help ? stdout : stderr, "usage: onejob-api\n\n"
+					"A FastCGI responder: descriptor 0 is its listening "
+					"socket, so spawn-fcgi or the like starts\n"
+					"it (see README.md). Settings are ONEJOB_... in the "
+					"environment; `onejob doctor` lists them.\n");
+	return help ? EXIT_SUCCESS : 2;
+}
+
+int main(int argc, char **argv)
 {
 	struct conf conf;
 	struct create_group *group;
@@ -35,6 +53,8 @@ int main(void)
 	bool ok;
 	int code = EXIT_FAILURE;
 
+	if (argc > 1)
+		return tell(argv[1]);
 	log_open("onejob-api");
 	if (conf_load(&conf) != RC_OK)
 		return EXIT_FAILURE;

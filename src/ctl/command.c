@@ -1,9 +1,6 @@
 /* command.c: see command.h. */
 #include "ctl/command.h"
 
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
 #include <getopt.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 #include "store/db.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -216,26 +218,67 @@ void db_be_patient(struct db *db)
 	db->patient = true;
 }
 
-/* A larger statement is refused here: the server would only hang up, again and again. */
-static bool read_packet_max(struct db *db)
+/* packet_max: a larger statement is refused here, as the server would only hang up, again and
+ * again. False: an error of the server's, or no database has been chosen. */
+static bool read_session(struct db *db, bool *chosen_out)
 {
 	MYSQL_RES *result = NULL;
 	MYSQL_ROW row = NULL;
 
-	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet") == 0)
+	if (mysql_query(db->mysql, "SELECT @@SESSION.max_allowed_packet, DATABASE()") == 0)
 		result = mysql_store_result(db->mysql);
 	if (result)
 		row = mysql_fetch_row(result);
+	*chosen_out = !row || row[1];
 	if (row && row[0])
 		db->packet_max = strtoull(row[0], NULL, 10);
 	if (result)
 		mysql_free_result(result);
-	return row != NULL;
+	return row && *chosen_out;
 }
 
 uint64_t db_packet_max(const struct db *db)
 {
 	return db->packet_max;
+}
+
+/* False: the error has been told. */
+static bool connected(struct db *db)
+{
+	bool chosen = true;
+
+	if (!mysql_real_connect(db->mysql, NULL, NULL, NULL, NULL, 0, NULL, CLIENT_FOUND_ROWS))
+		goto fail;
+	if (client_never_reconnect(db->mysql) != 0 ||
+	    mysql_set_character_set(db->mysql, "utf8mb4") != 0)
+		goto fail;
+	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
+		if (mysql_query(db->mysql, session[i]) != 0)
+			goto fail;
+	if (!read_session(db, &chosen))
+		goto fail;
+	return true;
+fail:
+	if (chosen)
+		(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect",
+				false);
+	else
+		(void)db_failed(db, ER_NO_DB_ERROR,
+				"the group [onejob] of the option file names no database",
+				"connect", false);
+	return false;
+}
+
+/* The client library takes a file that isn't there for an empty one. */
+static bool has_options(struct db *db)
+{
+	char words[sizeof db->error - 16];
+
+	if (!db->defaults_file || access(db->defaults_file, R_OK) == 0)
+		return true;
+	snprintf(words, sizeof words, "%s: %s", db->defaults_file, strerror(errno));
+	(void)db_failed(db, CR_UNKNOWN_ERROR, words, "connect", false);
+	return false;
 }
 
 enum rc db_ready(struct db *db)
@@ -247,19 +290,8 @@ enum rc db_ready(struct db *db)
 	db->mysql = handle_new(db->defaults_file, db->patient);
 	if (!db->mysql)
 		return RC_FAULT;
-	if (!mysql_real_connect(db->mysql, NULL, NULL, NULL, NULL, 0, NULL, CLIENT_FOUND_ROWS))
-		goto fail;
-	if (client_never_reconnect(db->mysql) != 0 ||
-	    mysql_set_character_set(db->mysql, "utf8mb4") != 0)
-		goto fail;
-	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
-		if (mysql_query(db->mysql, session[i]) != 0)
-			goto fail;
-	if (!read_packet_max(db))
-		goto fail;
-	return RC_OK;
-fail:
-	(void)db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "connect", false);
+	if (has_options(db) && connected(db))
+		return RC_OK;
 	db_disconnect(db);
 	db->stay_away_until_ms = clock_monotonic_ms() + STAY_AWAY_MS;
 	return RC_RETRY;

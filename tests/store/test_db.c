@@ -229,27 +229,33 @@ static void b07_an_error_inside_a_result_is_the_end_of_it(void **state)
 	mysql_close(other);
 }
 
-/* Where it reconnected by itself, the rest of a transaction would be said outside of it, in a
- * session without our settings. */
-static void an_option_file_cannot_make_the_client_reconnect_or_change_the_session(void **state)
+/* The programs' own, and more behind it. */
+static const char *option_file_with(char path[256], const char *more)
 {
-	char path[256], line[256];
+	char line[256];
 	FILE *in = fopen(getenv("ONEJOB_DEFAULTS_FILE"), "r"), *out;
 
-	(void)state;
-	snprintf(path, sizeof path, "%s.eager", getenv("ONEJOB_DEFAULTS_FILE"));
+	snprintf(path, 256, "%s.other", getenv("ONEJOB_DEFAULTS_FILE"));
 	out = fopen(path, "w");
 	assert_true(in && out);
 	while (fgets(line, sizeof line, in))
 		fputs(line, out);
-	fputs("reconnect=1\ndefault-character-set=latin1\n"
-	      "init-command=SET SESSION autocommit = 0, sql_mode = ''\n",
-	      out);
+	fputs(more, out);
 	fclose(in);
 	fclose(out);
+	return path;
+}
 
-	struct db *db = db_new(path);
+/* Where it reconnected by itself, the rest of a transaction would be said outside of it, in a
+ * session without our settings. */
+static void an_option_file_cannot_make_the_client_reconnect_or_change_the_session(void **state)
+{
+	char path[256];
+	struct db *db = db_new(
+		option_file_with(path, "reconnect=1\ndefault-character-set=latin1\n"
+				       "init-command=SET SESSION autocommit = 0, sql_mode = ''\n"));
 
+	(void)state;
 	assert_int_equal(db_ready(db), RC_OK);
 	assert_int_equal(mysql_query(db->mysql,
 				     "SELECT CONCAT_WS(' ', @@autocommit = 1, @@sql_mode LIKE "
@@ -268,22 +274,37 @@ static void an_option_file_cannot_make_the_client_reconnect_or_change_the_sessio
 
 static void a_server_that_is_not_there_is_a_retry_and_never_an_absence(void **state)
 {
-	struct db *db = db_new("/nonexistent/option/file");
+	char path[256];
+	struct db *db = db_new(option_file_with(path, "socket=/nonexistent/socket\n"));
 	struct caller ann = caller_named("ann");
 	struct intent intent = intent_of("press", "{}");
 	struct id id = { { 1 } };
 	struct job job;
 
 	(void)state;
-	setenv("MYSQL_UNIX_PORT", "/nonexistent/socket", 1);
 	assert_int_equal(db_ready(db), RC_RETRY);
 	assert_true(strlen(db_error(db)) > 10);
 	assert_int_equal(create(db, &ann, "k", &intent, &job), CREATED_NOT_STORED);
 	assert_int_equal(job_store_get(db, &ann, &id, &job), RC_RETRY);
 	assert_true(strstr(db_versions(db), "no server by lib") != NULL);
-	unsetenv("MYSQL_UNIX_PORT");
 	db_free(db);
 	db_free(NULL);
+}
+
+static void an_option_file_that_is_missing_or_names_no_database_is_told_as_that(void **state)
+{
+	struct db *db = db_new("/nonexistent/option/file");
+	char path[256];
+
+	(void)state;
+	assert_int_equal(db_ready(db), RC_RETRY);
+	assert_non_null(
+		strstr(db_error(db), "/nonexistent/option/file: No such file or directory"));
+	db_free(db);
+	db = db_new(option_file_with(path, "database=\n"));
+	assert_int_equal(db_ready(db), RC_RETRY);
+	assert_non_null(strstr(db_error(db), "names no database"));
+	db_free(db);
 }
 
 int main(void)
@@ -295,6 +316,7 @@ int main(void)
 		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
 		TEST(b07_an_error_inside_a_result_is_the_end_of_it),
 		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
+		TEST(an_option_file_that_is_missing_or_names_no_database_is_told_as_that),
 		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
 	};
 
