@@ -49,7 +49,7 @@ static void arrive(struct db *db, size_t index, void *arg)
 	struct caller caller = guest->owner
 				       ? caller_named(guest->owner)
 				       : caller_with(guest->token ? guest->token : "ann-token");
-	char number[16];
+	char number[48];
 	struct job job;
 
 	snprintf(number, sizeof number, "%s%zu", party->tag, index);
@@ -456,7 +456,7 @@ static void create_some(struct create_group *group, const char *tag, int n)
 
 	create_group_join(group, db);
 	for (int i = 0; i < n; i++) {
-		char key[16];
+		char key[48];
 		struct job job;
 
 		snprintf(key, sizeof key, "%ssome%d", tag, i);
@@ -470,7 +470,7 @@ static void after_lost_work_so_many_go_alone_and_twice_as_many_each_time(void **
 {
 	struct create_group *group = create_group_new(1, LONG_MS);
 	struct party party;
-	char tag[3][8];
+	char tag[3][32];
 
 	(void)state;
 	create_some(group, "", 1);
