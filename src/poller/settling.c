@@ -67,16 +67,27 @@ static bool settle_alone(struct desk *d, struct errand *errand)
 	return rc == RC_OK;
 }
 
+/* One whose rows another session holds goes behind the others; the database is well, so work goes
+ * on. Only a poller that wants to end counts how often it has tried. */
 static bool settle_each(struct desk *d)
 {
 	int64_t end_ms = desk_piece_end_ms(d);
+	bool held = false;
 
-	while (d->unsettled.len > 0 && clock_monotonic_ms() < end_ms) {
-		if (!settle_alone(d, d->unsettled.first))
+	for (size_t left = d->unsettled.len; left > 0 && clock_monotonic_ms() < end_ms; left--) {
+		desk_keep_lease(d);
+		if (settle_alone(d, d->unsettled.first))
+			errand_free(errand_pop(&d->unsettled));
+		else if (!db_was_locked_out(d->db))
 			return false;
-		errand_free(errand_pop(&d->unsettled));
+		else {
+			errand_push(&d->unsettled, errand_pop(&d->unsettled));
+			if (!held) /* it took what the others need */
+				end_ms = desk_piece_end_ms(d);
+			held = true;
+		}
 	}
-	return true;
+	return !held || desk_is_claiming(d);
 }
 
 size_t settling_next_max(size_t batch_max, size_t len, int64_t took_ms, int64_t piece_ms)
@@ -100,6 +111,8 @@ static bool settle_some(struct desk *d)
 
 	d->batch_max =
 		settling_next_max(d->batch_max, len, clock_monotonic_ms() - began_ms, piece_ms);
+	if (rc == RC_RETRY && db_was_locked_out(d->db))
+		return len > 1 ? settle_each(d) : desk_is_claiming(d);
 	switch (rc) {
 	case RC_OK:
 		d->losses = 0;

@@ -405,6 +405,11 @@ bool db_was_too_large(const struct db *db)
 	return db->error_no == ER_NET_PACKET_TOO_LARGE;
 }
 
+bool db_was_locked_out(const struct db *db)
+{
+	return db->error_no == ER_LOCK_WAIT_TIMEOUT;
+}
+
 unsigned int db_errno(const struct db *db)
 {
 	return db->error_no;

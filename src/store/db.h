@@ -44,6 +44,9 @@ const char *db_error(const struct db *db);
 /* The last RC_INVALID was a value larger than the server's packets. */
 bool db_was_too_large(const struct db *db);
 
+/* The last RC_RETRY was a row that another session holds for longer than it is waited for. */
+bool db_was_locked_out(const struct db *db);
+
 /* "10.11.19-MariaDB by libmariadb 3.3.20", for doctor. Needs a connection; else the client's part
  * only. */
 const char *db_versions(struct db *db);

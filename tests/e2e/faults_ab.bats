@@ -414,6 +414,27 @@ refuses() {
 	wait_job "$(field .id)" succeeded
 }
 
+@test "B07 a row that another session holds: the results of all others are written, and new work goes on" {
+	local i new ids=()
+
+	provider kept /kept/stall '"timeout_ms":60000'
+	for i in 1 2 3; do
+		create "b07-kept-$i" '{"provider":"kept","input":1}'
+		ids+=("$(field .id)")
+	done
+	wait_for 10 eval '[ "$(counts kept requests)" = 3 ]'
+	sql_hold BEGIN "SELECT state FROM jobs WHERE id = x'${ids[0]//-/}' FOR UPDATE"
+	shop '/shop/release?printer=kept' -X POST -o /dev/null
+	create b07-new '{"provider":"once","input":1}'
+	new=$(field .id)
+	for i in "${ids[1]}" "${ids[2]}" "$new"; do
+		wait_job "$i" succeeded 120
+	done
+	sql_let_go ROLLBACK
+	wait_job "${ids[0]}" succeeded 60
+	is 'nothing was sent again' "$(counts kept requests)" 3
+}
+
 # troubled PATTERN: the poller has said so since the log had $known lines.
 troubled() { tail -n "+$((known + 1))" "$STACK/log/poller-1.log" | grep -q "$1"; }
 
