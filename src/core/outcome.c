@@ -139,6 +139,11 @@ static enum rc judge_empty(const struct seen *seen, const struct provider_def *d
 	}
 	text_add_str(&outcome->detail, ", without a body");
 	if (row ? row->means == OVERRIDE_SUCCEEDED : told && bodiless_status(seen->http_status)) {
+		if (terms && terms->route->require.len > 0) {
+			terms_unusable(def, terms, REASON_CONTRACT_VIOLATION,
+				       "the route requires something of it", outcome);
+			return RC_OK;
+		}
 		text_add_str(&outcome->result, "null");
 		return terms_judge_result(def, terms, outcome);
 	}

@@ -440,6 +440,21 @@ static void the_null_of_an_empty_answer_must_meet_the_contract(void **state)
 	trial_close(&trial);
 }
 
+static void an_empty_answer_meets_no_require(void **state)
+{
+	struct trial trial;
+	struct seen seen = answer(204, "");
+
+	(void)state;
+	trial_open(&trial,
+		   "{\"result_schema\": {\"type\": \"null\"}, \"routes\": [{\"provider\": \"p\", "
+		   "\"require\": [{\"pointer\": \"/status\", \"equals\": \"done\"}]}]}",
+		   ", \"outcomes\": {\"empty\": \"succeeded\"}");
+	ask(&trial, &seen);
+	expect(&trial, "nothing says that it is done", BROKEN, NULL);
+	trial_close(&trial);
+}
+
 static void the_routes_place_of_the_result_replaces_the_rows(void **state)
 {
 	struct trial trial;
@@ -688,6 +703,7 @@ int main(void)
 		cmocka_unit_test(a_status_that_the_row_calls_a_success_meets_the_contract_or_fails),
 		cmocka_unit_test(whether_an_effect_was_done_is_the_contracts_word_alone),
 		cmocka_unit_test(the_null_of_an_empty_answer_must_meet_the_contract),
+		cmocka_unit_test(an_empty_answer_meets_no_require),
 		cmocka_unit_test(the_routes_place_of_the_result_replaces_the_rows),
 		cmocka_unit_test(a_body_taken_as_text_is_looked_into_where_the_route_has_checks),
 		cmocka_unit_test(what_cant_be_judged_is_never_a_success),
