@@ -71,6 +71,8 @@ part_launch() {
 	log=$(part_log "$name")
 	(cd "$dir" && exec setsid "$@" </dev/null >>"$log" 2>&1 9>&-) 9>&- &
 	echo $! >"$dir/$name.pid"
+	# Until its error output is the log it isn't known as the part, and would be taken for dead.
+	until is_part "$name" $! || ! kill -0 $! 2>/dev/null; do :; done
 }
 
 # part_await NAME SECONDS COMMAND...: until the command succeeds; gives up early when the part has died.
