@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "store/create_private.h"
 #include "store/db_private.h"
 
@@ -119,19 +120,11 @@ static void leave(struct create_group *group, struct place *place)
 	group->waiting--;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Whoever leads has left the queue, so that no other leader takes it or makes it one again. */
 static void begin_to_lead(struct create_group *group, struct place *place)
 {
 	place->turn = TURN_LEADS;
-	place->since_ms = now_ms();
+	place->since_ms = clock_monotonic_ms();
 	place->next = group->leading;
 	group->leading = place;
 	group->writing++;
@@ -162,7 +155,7 @@ static void call_next(struct create_group *group)
  * later: whoever took this long counts no more. */
 static void write_off_the_stuck(struct create_group *group)
 {
-	const int64_t long_ago = now_ms() - group->patience_ms;
+	const int64_t long_ago = clock_monotonic_ms() - group->patience_ms;
 
 	for (struct place *at = group->leading; at; at = at->next) {
 		if (at->written_off || at->since_ms > long_ago)
@@ -216,6 +209,8 @@ static void learn(struct create_group *group, bool lost)
 		group->alone_next *= 2;
 }
 
+/* By the clock that a condition can wait by, which clock_monotonic_ms() isn't: that goes on while
+ * the machine sleeps. */
 static struct timespec end_of_patience(const struct create_group *group)
 {
 	struct timespec until;

@@ -49,9 +49,9 @@ enum created {
 };
 
 /* One statement for a new job (token, provider and insert together), two for a replay; where others
- * wait at the same moment, it shares theirs (create_group.h). `id` is the
- * new job's, `now_us` the time that created_at shows. traceparent: the client's, valid, or NULL.
- * The job is the caller's in every case: job_release(). */
+ * wait at the same moment, it shares theirs (create_group.h). `id` is the new job's, `now_us` the
+ * time that created_at shows. traceparent: the client's, valid, or NULL. The job is the caller's in
+ * every case: job_release(). */
 MUST_CHECK enum created job_store_create(struct db *db, const struct caller *caller,
 					 const struct idempotency_key *key,
 					 const struct intent *intent, const struct id *id,

@@ -40,11 +40,13 @@ static void an_error_means_the_same_everywhere(void **state)
 		{ 1114, true, RC_RETRY, "a table can't grow: the disk is full" },
 		{ 1021, true, RC_RETRY, "a temporary table can't: the disk is full" },
 		{ 1026, true, RC_RETRY, "a write failed" },
+		{ 1037, true, RC_RETRY, "no memory for it" },
 		{ 1038, true, RC_RETRY, "no memory to sort" },
 		{ 1041, true, RC_RETRY, "no memory" },
 		{ 1206, true, RC_RETRY, "no room for locks" },
 		{ 1226, true, RC_RETRY, "no more statements this hour" },
 		{ 1461, false, RC_RETRY, "no more prepared statements" },
+		{ 1637, true, RC_RETRY, "no more transactions at a time" },
 	};
 
 	(void)state;
