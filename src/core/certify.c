@@ -12,6 +12,7 @@
 
 #define PART_MAX_BYTES (64u << 20) /* of the request, the prompt, the tokens */
 #define SENTENCE_MAX_BYTES 4096
+#define REPORT_ENTRY_MAX_BYTES (16u << 10)
 
 static enum certify_step first_step(const struct certify *certify)
 {
@@ -252,22 +253,51 @@ bool certify_passed(const struct certify *certify)
 	return true;
 }
 
-void certify_report(const struct certify *certify, struct text *out)
+static void report_entry(const struct certify *certify, uint32_t i, struct text *out)
 {
+	const struct certify_verdict *verdict = &certify->verdicts[i];
+	const struct json_value *name = fixture_at(certify, i)->name;
+
+	text_addf(out, "{\"round\": %zu, \"fixture\": ", i / certify->contract->fixtures_len + 1);
+	text_add(out, name->raw, name->raw_len);
+	text_addf(out, ", \"passed\": %s, \"why\": ", verdict->passed ? "true" : "false");
+	if (verdict->passed)
+		text_add_str(out, "null");
+	else
+		text_add_json_string(out, verdict->why, strlen(verdict->why));
+	text_add_str(out, "}");
+}
+
+static void report_left_out(const struct certify *certify, uint32_t from, struct text *out)
+{
+	uint32_t failed = 0;
+
+	for (uint32_t i = from; i < certify->done; i++)
+		failed += !certify->verdicts[i].passed;
+	text_addf(out,
+		  "{\"round\": %" PRIu32 ", \"fixture\": \"\", \"passed\": %s, \"why\": \"%" PRIu32
+		  " more, of which %" PRIu32 " failed, have no place in this report\"}",
+		  certify_round(certify), failed == 0 ? "true" : "false", certify->done - from,
+		  failed);
+}
+
+void certify_report(const struct certify *certify, size_t max, struct text *out)
+{
+	struct text entry;
+
+	text_init(&entry, REPORT_ENTRY_MAX_BYTES);
 	text_add_str(out, "[");
 	for (uint32_t i = 0; i < certify->done; i++) {
-		const struct certify_verdict *verdict = &certify->verdicts[i];
-		const struct json_value *name = fixture_at(certify, i)->name;
-
-		text_addf(out, "%s{\"round\": %zu, \"fixture\": ", i > 0 ? ", " : "",
-			  i / certify->contract->fixtures_len + 1);
-		text_add(out, name->raw, name->raw_len);
-		text_addf(out, ", \"passed\": %s, \"why\": ", verdict->passed ? "true" : "false");
-		if (verdict->passed)
-			text_add_str(out, "null");
-		else
-			text_add_json_string(out, verdict->why, strlen(verdict->why));
-		text_add_str(out, "}");
+		text_clear(&entry);
+		report_entry(certify, i, &entry);
+		if (i > 0)
+			text_add_str(out, ", ");
+		if (!text_ok(&entry) || out->len + entry.len >= max) {
+			report_left_out(certify, i, out);
+			break;
+		}
+		text_add(out, entry.bytes, entry.len);
 	}
 	text_add_str(out, "]");
+	text_release(&entry);
 }

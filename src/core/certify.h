@@ -22,7 +22,8 @@
 #include "core/outcome.h"
 #include "core/template.h"
 
-#define CERTIFY_WHY_MAX 1024 /* bytes, with the NUL */
+#define CERTIFY_WHY_MAX 1024	      /* bytes, with the NUL */
+#define CERTIFY_REPORT_MAX (1u << 20) /* bytes of a report that is kept; 6,400 passes fit */
 
 /* What is to be asked next, for one fixture in one round. */
 enum certify_step {
@@ -70,7 +71,8 @@ void certify_tokenizer_answer(struct certify *certify, bool ok, const char *body
 bool certify_passed(const struct certify *certify);
 
 /* [{"round", "fixture", "passed", "why"}], what has a verdict so far, in the order asked; why is
- * null for what passed. No payload in it. */
-void certify_report(const struct certify *certify, struct text *out);
+ * null for what passed. No payload in it. Entries past `max` bytes are left out, and a last one,
+ * with the fixture "", says how many: under 200 bytes more. */
+void certify_report(const struct certify *certify, size_t max, struct text *out);
 
 #endif

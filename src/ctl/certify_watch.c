@@ -15,6 +15,9 @@
 
 #define LOOK_EVERY_MS 200
 #define NO_POLLER_MS 10000 /* pollers that cron starts leave gaps of a few seconds */
+#define NO_VERDICT                                                                                 \
+	"no verdict: the contract or the provider has changed meanwhile, or the verdict could "    \
+	"not be written down (the poller's log says which); ask again"
 #define RUNS_MAX (2 * CONTRACT_ROUTES_MAX)
 
 struct watch *watch_new(void)
@@ -335,10 +338,7 @@ static void print_for_people(struct ctl *ctl, const struct watch *watch)
 		if (run->has_verdict)
 			report_print(ctl, &run->verdict);
 		else
-			ctl_line(ctl,
-				 "  %s: no verdict; the contract or the provider has changed "
-				 "meanwhile, ask again",
-				 run->provider);
+			ctl_line(ctl, "  %s: " NO_VERDICT, run->provider);
 	}
 }
 
@@ -355,10 +355,7 @@ enum ctl_exit watch_print_verdicts(struct ctl *ctl, const struct watch *watch)
 		if (run->has_verdict)
 			build_push(&rows, view_certificate(&run->verdict));
 		else if (ctl->json)
-			ctl_say(ctl,
-				"%s, %s: no verdict; the contract or the provider has changed "
-				"meanwhile, ask again",
-				run->contract, run->provider);
+			ctl_say(ctl, "%s, %s: " NO_VERDICT, run->contract, run->provider);
 	}
 	build_add(&all, "certificates", rows);
 	if (ctl->json) {

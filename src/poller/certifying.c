@@ -11,7 +11,8 @@
 #define RUNS_MAX 4
 #define LOOK_MS 500
 #define UNSENT_MS 1000
-#define REPORT_MAX_BYTES (8u << 20)
+#define REFUSED_MS 10000
+#define REPORT_END_BYTES 256 /* of a report that is cut */
 #define WHY_BYTES 256
 
 static void free_run(struct certifying *run)
@@ -32,6 +33,7 @@ static void take_run(struct desk *d, struct certify_task *task)
 		return;
 	}
 	run->task = *task;
+	run->poller = d->id;
 	run->next = d->runs;
 	d->runs = run;
 	d->runs_len++;
@@ -94,39 +96,48 @@ static void send_step(struct desk *d, struct certifying *run)
 	desk_hand_out(d, list);
 }
 
-/* False: the database is away; later. */
-static bool tell_progress(struct desk *d, struct certifying *run)
+/* RC_NOT_FOUND: no. Else but RC_OK: the database is away; later. */
+static enum rc ask_to_go_on(struct desk *d, struct certifying *run)
 {
-	uint32_t done = certify_done(run->certify);
+	if (!d->registered || !id_equal(&run->poller, &d->id))
+		return RC_NOT_FOUND; /* its lease has ended; another poller may be at it */
+	enum rc rc = certify_store_progress(d->db, &d->id, &run->task, certify_done(run->certify));
 
-	if (done == run->told)
-		return true;
-	switch (certify_store_progress(d->db, &d->id, &run->task.id, done)) {
-	case RC_OK: run->told = done; return true;
-	case RC_NOT_FOUND: run->lost = true; return true;
-	case RC_CONFLICT:
-	case RC_RETRY:
-	case RC_UNCERTAIN:
-	case RC_FAULT:
-	case RC_INVALID:
-	case RC__MAX: break;
-	}
-	desk_say_trouble(d);
-	return false;
+	if (rc != RC_OK && rc != RC_NOT_FOUND)
+		desk_say_trouble(d);
+	return rc;
 }
 
-/* False: the database is away; later. Said twice it finds the run gone. */
-static bool end_run(struct desk *d, struct certifying *run)
+static enum rc write_verdict(struct desk *d, struct certifying *run, bool passed, size_t max)
 {
 	struct text report;
-	bool passed = certify_passed(run->certify);
 	enum rc rc = RC_FAULT;
 
-	text_init(&report, REPORT_MAX_BYTES);
-	certify_report(run->certify, &report);
+	text_init(&report, max + REPORT_END_BYTES);
+	certify_report(run->certify, max, &report);
 	if (text_ok(&report))
 		rc = certify_store_end(d->db, &d->id, &run->task, passed, report.bytes, report.len);
 	text_release(&report);
+	return rc;
+}
+
+/* False: later, and nothing is sent meanwhile. Said twice it finds the run gone. What the database
+ * refuses is said without its entries, and at last as no verdict: the requests were made, and must
+ * not be made again and again for want of a row. */
+static bool end_run(struct desk *d, struct certifying *run)
+{
+	bool passed = certify_passed(run->certify);
+	enum rc rc = write_verdict(d, run, passed, CERTIFY_REPORT_MAX);
+
+	if (db_refused(rc))
+		rc = write_verdict(d, run, passed, 0);
+	if (db_refused(rc)) {
+		log_error("certify.unwritten", "contract=%s version=%u provider=%s: %s",
+			  run->task.contract_name, run->task.contract_version,
+			  run->task.route->provider, db_error(d->db));
+		run->next_ms = clock_monotonic_ms() + REFUSED_MS;
+		return certify_store_drop(d->db, &d->id, &run->task) == RC_OK;
+	}
 	if (rc == RC_RETRY || rc == RC_UNCERTAIN) {
 		desk_say_trouble(d);
 		return false;
@@ -134,23 +145,25 @@ static bool end_run(struct desk *d, struct certifying *run)
 	log_info("certify.ended", "contract=%s version=%u provider=%s passed=%s written=%s",
 		 run->task.contract_name, run->task.contract_version, run->task.route->provider,
 		 passed ? "yes" : "no", rc == RC_OK ? "yes" : "no");
-	if (rc != RC_OK && rc != RC_NOT_FOUND)
-		desk_give_up_id(d, "a certificate can't be written down");
 	return true;
 }
 
 /* True: nothing is left of it to do here. */
 static bool advance(struct desk *d, struct certifying *run)
 {
-	if (run->out || clock_monotonic_ms() < run->next_ms || desk_in_trouble(d) ||
-	    !tell_progress(d, run))
+	if (run->out || clock_monotonic_ms() < run->next_ms || desk_in_trouble(d))
 		return false;
-	if (run->lost)
-		return true;
 	if (certify_next(run->certify) == CERTIFY_DONE)
 		return end_run(d, run);
-	send_step(d, run);
-	return false;
+	enum rc rc = ask_to_go_on(d, run);
+
+	if (rc == RC_OK)
+		send_step(d, run);
+	if (rc == RC_NOT_FOUND)
+		log_info("certify.left", "contract=%s version=%u provider=%s",
+			 run->task.contract_name, run->task.contract_version,
+			 run->task.route->provider);
+	return rc == RC_NOT_FOUND;
 }
 
 void certifying_run(struct desk *d)

@@ -17,11 +17,10 @@ struct errand;
 struct certifying {
 	struct certifying *next;
 	struct certify_task task;
+	struct id poller; /* whose lease holds it */
 	struct certify *certify;
 	enum certify_step step; /* what is on its way */
 	bool out;
-	bool lost;	 /* another poller has it */
-	uint32_t told;	 /* how far the database knows it to be */
 	int64_t next_ms; /* monotonic: no step before */
 };
 

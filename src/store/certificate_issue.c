@@ -1,31 +1,14 @@
-/* certificate_issue.c: how certificates come and go: written by a verdict, dead by a change of what
- * was proven, carried over to a new version that changes nothing of it. */
+/* certificate_issue.c: how certificates come and go: written, dead by a change of what was proven,
+ * carried over to a new version that changes nothing of it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "store/certificate_private.h"
-#include "store/certificate_store.h"
 #include "store/definition.h"
 #include "store/stmt.h"
 
-/* One row to be written. */
-struct issue {
-	const char *contract;
-	uint32_t contract_version;
-	const char *provider;
-	uint32_t provider_version;
-	unsigned char subject[SHA256_BYTES];
-	bool passed;
-	uint32_t rounds;
-	const char *report;
-	size_t report_len;
-	int64_t issued_us; /* 0: now */
-	uint32_t age_s;
-	bool dead;
-};
-
-static enum rc add(struct db *db, const struct issue *issue)
+enum rc certificate_add(struct db *db, const struct certificate_issue *issue)
 {
 	struct id id = clock_id();
 	struct stmt *st = db_stmt(db, SQL_CERTIFICATE_ADD);
@@ -76,7 +59,7 @@ enum rc certificates_follow_provider(struct db *db, const char *provider, uint32
 
 /* A living certificate of the version before, and the provider's row that it proves. */
 struct living {
-	struct issue issue;
+	struct certificate_issue issue;
 	char provider[NAME_MAX_LEN + 1];
 	uint32_t rule_version;
 	unsigned char subject[SHA256_BYTES];
@@ -161,7 +144,7 @@ static enum rc carry_over(struct db *db, const char *contract, uint32_t version,
 	l->issue.report = l->report.bytes;
 	l->issue.report_len = l->report.len;
 	l->issue.age_s = age_of(l, now->max_age_s);
-	return add(db, &l->issue);
+	return certificate_add(db, &l->issue);
 }
 
 enum rc certificates_move_on(struct db *db, const char *contract, uint32_t before,
@@ -179,99 +162,4 @@ enum rc certificates_move_on(struct db *db, const char *contract, uint32_t befor
 		rc = carry_over(db, contract, before + 1, now, &list[i]);
 	living_free(list, len);
 	return rc;
-}
-
-struct ending {
-	const struct id *poller;
-	const struct certify_task *task;
-	struct issue issue;
-};
-
-static enum rc end_run(struct db *db, const struct ending *ending)
-{
-	struct stmt *st = db_stmt(db, SQL_CERTIFY_END);
-
-	bind_id(st, &ending->task->id);
-	bind_id(st, ending->poller);
-	enum rc rc = stmt_run(st);
-
-	return rc == RC_OK && stmt_changed(st) != 1 ? RC_NOT_FOUND : rc;
-}
-
-/* Whether the contract and the provider's row still are what the run went by; both are locked until
- * the commit. A row that changed in what nothing proves is followed. */
-static enum rc check_subject(struct db *db, struct ending *ending)
-{
-	const struct certify_task *task = ending->task;
-	struct issue *issue = &ending->issue;
-	unsigned char subject[SHA256_BYTES];
-	struct blob definition = { 0 };
-	struct provider_def def;
-	struct stmt *st = db_stmt(db, SQL_CERTIFY_SUBJECT);
-
-	issue->dead = true;
-	bind_str(st, task->route->provider);
-	bind_str(st, task->contract_name);
-	bind_u64(st, task->contract_version);
-	enum rc rc = stmt_run(st);
-
-	if (rc == RC_OK)
-		rc = stmt_fetch(st);
-	if (rc != RC_OK)
-		return rc == RC_NOT_FOUND ? RC_OK : rc;
-	col_skip(st);
-	issue->provider_version = (uint32_t)col_u64(st);
-	rc = col_blob(st, &definition) ? RC_OK : RC_FAULT;
-	stmt_done(st);
-	if (rc == RC_OK)
-		rc = definition_read(&definition, &def);
-	free(definition.bytes);
-	if (rc != RC_OK)
-		return rc == RC_INVALID ? RC_OK : rc;
-	rc = contract_subject(task->contract, task->route, &def, subject);
-	provider_def_release(&def);
-	issue->dead = rc != RC_OK || memcmp(subject, issue->subject, SHA256_BYTES) != 0;
-	return rc;
-}
-
-static enum rc supersede(struct db *db, const struct issue *issue)
-{
-	struct stmt *st = db_stmt(db, SQL_CERTIFICATE_SUPERSEDE);
-
-	bind_str(st, issue->contract);
-	bind_u64(st, issue->contract_version);
-	bind_str(st, issue->provider);
-	return stmt_run(st);
-}
-
-static enum rc end(struct db *db, void *arg)
-{
-	struct ending *ending = arg;
-	enum rc rc = end_run(db, ending);
-
-	if (rc == RC_OK)
-		rc = check_subject(db, ending);
-	if (rc == RC_OK)
-		rc = supersede(db, &ending->issue);
-	return rc == RC_OK ? add(db, &ending->issue) : rc;
-}
-
-enum rc certify_store_end(struct db *db, const struct id *poller, const struct certify_task *task,
-			  bool passed, const char *report, size_t report_len)
-{
-	struct ending ending = { poller,
-				 task,
-				 { .contract = task->contract_name,
-				   .contract_version = task->contract_version,
-				   .provider = task->route->provider,
-				   .provider_version = task->provider_version,
-				   .passed = passed,
-				   .rounds = task->contract->rounds,
-				   .report = report,
-				   .report_len = report_len,
-				   .age_s = task->contract->max_age_s } };
-	enum rc rc =
-		contract_subject(task->contract, task->route, &task->def, ending.issue.subject);
-
-	return rc == RC_OK ? db_transact(db, end, &ending) : rc;
 }

@@ -1,14 +1,34 @@
-/* certificate_private.h: how certificates die, each inside the transaction of what they die of.
- * Private to store. */
+/* certificate_private.h: how certificates come and die, each inside the transaction of what they
+ * come or die of. Private to store. */
 #ifndef STORE_CERTIFICATE_PRIVATE_H
 #define STORE_CERTIFICATE_PRIVATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/rc.h"
+#include "core/intent.h"
 #include "core/contract.h"
 #include "core/provider_def.h"
 #include "store/db.h"
+
+/* One row to be written. */
+struct certificate_issue {
+	const char *contract;
+	uint32_t contract_version;
+	const char *provider;
+	uint32_t provider_version;
+	unsigned char subject[SHA256_BYTES];
+	bool passed;
+	uint32_t rounds;
+	const char *report;
+	size_t report_len;
+	int64_t issued_us; /* 0: now */
+	uint32_t age_s;
+	bool dead;
+};
+MUST_CHECK enum rc certificate_add(struct db *db, const struct certificate_issue *issue);
 
 /* The contract has a new version after `before`, or (`now` NULL) is deleted. Every certificate of
  * the name dies; what proves the new version as well is issued again for it, with the old dates

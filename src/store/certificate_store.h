@@ -110,15 +110,24 @@ void certify_task_release(struct certify_task *task);
 MUST_CHECK enum rc certify_store_take(struct db *db, const struct id *poller, size_t max,
 				      struct certify_task **tasks_out, size_t *len_out);
 
-/* How far it is. RC_NOT_FOUND: it isn't this poller's any more: stop. */
+/* How far it is, and whether to go on: to be asked before each request. RC_NOT_FOUND: send nothing
+ * more; the run isn't this poller's any more, or what it is to prove isn't there any more, and it
+ * was left: dropped where the contract has another version or the provider was disabled since,
+ * begun anew by the next poller where the provider's row is another. A row that changed in what
+ * nothing proves is followed. */
 MUST_CHECK enum rc certify_store_progress(struct db *db, const struct id *poller,
-					  const struct id *run, uint32_t done);
+					  struct certify_task *task, uint32_t done);
 
 /* The verdict: written, with the run's end, in one transaction; dead at once where what was proven
- * has changed meanwhile. RC_NOT_FOUND: the run isn't this poller's any more, nothing is written. */
+ * has changed meanwhile. RC_NOT_FOUND: the run isn't this poller's any more, nothing is written.
+ * RC_INVALID: the report is larger than the database takes; the run is there as before. */
 MUST_CHECK enum rc certify_store_end(struct db *db, const struct id *poller,
 				     const struct certify_task *task, bool passed,
 				     const char *report, size_t report_len);
+
+/* The run ends without a verdict. RC_NOT_FOUND: it isn't this poller's any more. */
+MUST_CHECK enum rc certify_store_drop(struct db *db, const struct id *poller,
+				      const struct certify_task *task);
 
 /* Whether a poller could begin one now: for --once. */
 MUST_CHECK enum rc certify_store_any(struct db *db, bool *any_out);

@@ -1,4 +1,4 @@
-/* certify_store.c: certifications that are asked for, taken, and under way. */
+/* certify_store.c: certifications that are asked for, looked at, and taken. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,19 +306,4 @@ enum rc certify_store_take(struct db *db, const struct id *poller, size_t max,
 	/* What was taken is ours; trouble comes again, but not this one: the run may be ours too.
 	 */
 	return *len_out > 0 && rc != RC_UNCERTAIN ? RC_OK : rc;
-}
-
-enum rc certify_store_progress(struct db *db, const struct id *poller, const struct id *run,
-			       uint32_t done)
-{
-	struct stmt *st = db_stmt(db, SQL_CERTIFY_PROGRESS);
-
-	bind_u64(st, done);
-	bind_id(st, run);
-	bind_id(st, poller);
-	enum rc rc = stmt_run(st);
-
-	if (rc != RC_OK)
-		return rc;
-	return stmt_changed(st) == 1 ? RC_OK : RC_NOT_FOUND;
 }

@@ -707,7 +707,12 @@ static const struct {
 	    "v ON v.name = k.name AND v.version = k.version JOIN providers p ON p.name = ? WHERE "
 	    "k.name = ? AND k.version = ? AND k.live = 1 LOCK IN SHARE MODE"),
 	ROW(SQL_CERTIFY_PROGRESS,
-	    "UPDATE certify_runs SET done = ? WHERE id = ? AND claimed_by = ?"),
+	    "UPDATE certify_runs SET done = ? WHERE id = ? AND claimed_by = ? AND EXISTS (SELECT 1 "
+	    "FROM contracts k WHERE k.name = ? AND k.version = ? AND k.live = 1) AND EXISTS "
+	    "(SELECT 1 FROM providers p WHERE p.name = ? AND p.version = ?)"),
+	ROW(SQL_CERTIFY_HOLD,
+	    "SELECT r.id FROM certify_runs r WHERE r.id = ? AND r.claimed_by = ? FOR UPDATE"),
+	ROW(SQL_CERTIFY_LEAVE, "UPDATE certify_runs SET claimed_by = NULL, done = 0 WHERE id = ?"),
 	ROW(SQL_CERTIFY_END, "DELETE FROM certify_runs WHERE id = ? AND claimed_by = ?"),
 	ROW(SQL_CERTIFY_DROP, "DELETE FROM certify_runs WHERE id = ?"),
 	ROW(SQL_CERTIFY_RUNS,

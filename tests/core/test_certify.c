@@ -86,7 +86,7 @@ static void expect_report(struct run *run, const char *report)
 	struct text out;
 
 	text_init(&out, 1 << 20);
-	certify_report(run->certify, &out);
+	certify_report(run->certify, CERTIFY_REPORT_MAX, &out);
 	assert_string_equal(out.bytes, report);
 	text_release(&out);
 }
@@ -439,7 +439,7 @@ static void e06_a_route_that_answers_in_prose_isnt_certified(void **state)
 	unsigned int failed = 0;
 
 	text_init(&report, 1 << 16);
-	certify_report(run.certify, &report);
+	certify_report(run.certify, CERTIFY_REPORT_MAX, &report);
 	for (const char *at = report.bytes; (at = strstr(at, "\"passed\": false")); at++)
 		failed++;
 	assert_int_equal(failed, 3);
@@ -462,7 +462,7 @@ static void the_longest_words_are_cut_between_characters(void **state)
 		text_add_str(&why, "\xe2\x82\xac");
 	run_open(&run, CONTRACT(TOKENIZER, ROUNDS("1", "")));
 	certify_tokenizer_answer(run.certify, false, NULL, 0, why.bytes);
-	certify_report(run.certify, &out);
+	certify_report(run.certify, CERTIFY_REPORT_MAX, &out);
 	assert_int_equal(json_parse(out.bytes, out.len, 64, &doc, &error), RC_OK);
 	const struct json_value *said = json_at(json_root(doc), "/0/why", 6);
 	assert_in_range(said->string_len, CERTIFY_WHY_MAX - 4, CERTIFY_WHY_MAX - 1);
@@ -470,6 +470,45 @@ static void the_longest_words_are_cut_between_characters(void **state)
 	json_free(doc);
 	text_release(&why);
 	text_release(&out);
+	run_close(&run);
+}
+
+static void a_report_has_whole_entries_up_to_its_size_and_counts_the_rest(void **state)
+{
+	static const char *const ends[] = {
+		"[{\"round\": 2, \"fixture\": \"\", \"passed\": false, \"why\": \"4 more, of which "
+		"1 "
+		"failed, have no place in this report\"}]",
+		"{\"round\": 2, \"fixture\": \"\", \"passed\": true, \"why\": \"2 more, of which 0 "
+		"failed, have no place in this report\"}]",
+		"{\"round\": 2, \"fixture\": \"two\", \"passed\": true, \"why\": null}]",
+	};
+	size_t seen = 0, last = SIZE_MAX;
+	struct run run;
+
+	(void)state;
+	run_open(&run, CONTRACT("", ROUNDS("2", "")));
+	for (uint32_t i = 0; i < 4; i++)
+		work(&run, i == 1 ? OUTCOME_FAILED : OUTCOME_RESULT, REASON_REFUSED,
+		     "{\"n\": 1.5}");
+	for (size_t max = 0; max < 400; max++) {
+		struct text out;
+		struct json_doc *doc;
+		struct json_error error;
+
+		text_init(&out, max + 200);
+		certify_report(run.certify, max, &out);
+		assert_true(text_ok(&out));
+		assert_int_equal(json_parse(out.bytes, out.len, 64, &doc, &error), RC_OK);
+		assert_true(json_root(doc)->count <= 4);
+		if (seen < sizeof ends / sizeof ends[0] && strstr(out.bytes, ends[seen]))
+			seen++;
+		last = out.len;
+		json_free(doc);
+		text_release(&out);
+	}
+	assert_int_equal(seen, sizeof ends / sizeof ends[0]);
+	assert_in_range(last, 200, 400);
 	run_close(&run);
 }
 
@@ -488,6 +527,7 @@ int main(void)
 		cmocka_unit_test(without_a_check_of_a_fixture_nothing_is_proven),
 		cmocka_unit_test(e06_a_route_that_answers_in_prose_isnt_certified),
 		cmocka_unit_test(the_longest_words_are_cut_between_characters),
+		cmocka_unit_test(a_report_has_whole_entries_up_to_its_size_and_counts_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

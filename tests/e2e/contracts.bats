@@ -63,6 +63,26 @@ certificates() {
 	is 'the list, filtered' "$(certificates 'contract=wrongs&valid=false')$(certificates 'contract=wrongs&valid=true')" '[[false,false,"failed"]][]'
 }
 
+# A trigger stands for whatever the database refuses: a report larger than its packets, a missing right.
+@test "a verdict that the database refuses ends its run and sends nothing again" {
+	refuse() { # CONDITION
+		sql --delimiter=// -e "CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON certificates FOR EACH ROW BEGIN IF $1 THEN SIGNAL SQLSTATE '45000'; END IF; END"
+	}
+
+	provider unwritten /unwritten/chat=no-system "$quick"
+	operator PUT /v1/contracts/unwritten -d "{\"fixtures\":$FIXTURES,\"certify\":{\"rounds\":3},\"routes\":[$(chat_route first),$(chat_route unwritten)]}"
+	refuse 'LENGTH(NEW.report) > 200'
+	certify unwritten 1 --route unwritten
+	has 'the short report' 'round 3, : 3 more, of which 3 failed, have no place in this report' "$said"
+	is 'wire requests and runs' "$(wire unwritten) $(sql -e 'SELECT COUNT(*) FROM certify_runs')" '3 0'
+	refuse TRUE
+	certify unwritten 1 --route unwritten
+	sql -e 'DROP TRIGGER refuse'
+	has 'its end' 'unwritten: no verdict: .* could not be written down' "$said"
+	is 'wire requests and runs' "$(wire unwritten) $(sql -e 'SELECT COUNT(*) FROM certify_runs')" '6 0'
+	has 'the log' 'certify.unwritten.*contract=unwritten version=1 provider=unwritten' "$(poller_log poller-1)"
+}
+
 @test "a certification's progress shows on a terminal" {
 	provider paced /paced/chat/delay=250 "$quick"
 	operator PUT /v1/contracts/paced -d "{\"fixtures\":$FIXTURES,\"certify\":{\"rounds\":4},\"routes\":[$(chat_route first),$(chat_route paced)]}"
@@ -96,6 +116,19 @@ certificates() {
 	shop '/shop/release?printer=slow' -X POST -o /dev/null
 	wait_for 15 eval '[ "$(certificates "contract=slow&valid=true")" = "[[true,true,null]]" ]'
 	is 'wire requests' "$(wire slow)" 1
+}
+
+@test "an edit ends a certification of the version before at its next step" {
+	provider edited /edited/chat/stall "$quick"
+	operator PUT /v1/contracts/edited -d "{\"fixtures\":$FIXTURES,\"certify\":{\"rounds\":9},\"routes\":[$(chat_route first),$(chat_route edited)]}"
+	operator POST /v1/contracts/edited/certify -d '{"side_effects":true,"routes":["edited"]}'
+	shop '/shop/wait?printer=edited&requests=1' -f -o /dev/null
+	operator PUT /v1/contracts/edited -d "{\"fixtures\":$FIXTURES,\"certify\":{\"rounds\":8},\"routes\":[$(chat_route first),$(chat_route edited)]}"
+	is 'edited' "$status" 200
+	shop '/shop/release?printer=edited' -X POST -o /dev/null
+	wait_for 15 eval '[ "$(sql -e "SELECT COUNT(*) FROM certify_runs")" = 0 ]'
+	is 'wire requests, verdicts' "$(wire edited) $(certificates contract=edited)" '1 []'
+	has 'the log' 'certify.left.*contract=edited version=1 provider=edited' "$(poller_log poller-1)"
 }
 
 @test "what was never sent, or was refused, goes on to a certified route, and the attempt names the certificate" {

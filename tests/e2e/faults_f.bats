@@ -23,6 +23,7 @@ lose_pollers() {
 	provider killed /killed/stall '"timeout_ms":900000'
 	provider frozen /frozen/stall '"timeout_ms":900000'
 	provider rival /rival
+	frozen_contract
 	begun killed killed
 	KILLED=$job
 	kill -9 "$(cat "$STACK/poller-1.pid")"
@@ -35,11 +36,23 @@ lose_pollers() {
 	FENCED=$job
 	begun frozen frozen-cancelled
 	CANCELLED=$job
+	operator POST /v1/contracts/frozen/certify -d '{"side_effects":true,"routes":["nobody"]}'
+	shop '/shop/wait?printer=words&requests=1&timeout_ms=20000' -f -o /dev/null
 	watchers
 	kill -STOP "$FROZEN"
 	FROZEN_AT=$EPOCHSECONDS
 	LEASE_UNTIL=$(sql -e "SELECT lease_until FROM pollers WHERE pid = $FROZEN")
 	export LEASE_UNTIL KILLED FROZEN LANDS FENCED CANCELLED FROZEN_AT
+}
+
+# Its certification begins with a tokenizer that doesn't answer yet; the work itself finds nobody.
+frozen_contract() {
+	local words=$PRINTSHOP_URL/words
+
+	printf '{"url":"http://127.0.0.1:1/","timeout_ms":900000}' | onejob provider put nobody - >/dev/null
+	operator PUT /v1/contracts/frozen -d '{"fixtures":[{"name":"f","input":{"text":"pay zoe"},"checks":[{"pointer":"","equals":1}]}],"certify":{"rounds":1},"routes":[{"provider":"nobody",
+		"tokenizer":{"url":"'$words/stall/chat=tokenize'","request":{"content":"Say: {{/text}}"},"tokens":"/tokens","detokenize_url":"'$words/chat=detokenize'","limit":100}}]}'
+	is contract "$status" 201
 }
 
 # begun PROVIDER KEY: a job whose request is at the shop; $job.
@@ -158,6 +171,17 @@ no_own_pollers() {
 		is 'called unknown after the lease was over' \
 			"$(sql -e "SELECT updated_at > '$LEASE_UNTIL' AND updated_at < '$LEASE_UNTIL' + INTERVAL 60 SECOND FROM jobs WHERE id = x'${id//-/}'")" 1
 	done
+}
+
+@test "f02 a run whose lease is over sends no further step" {
+	# Another has begun it anew. Both tokenizers' answers come now, and only that one goes on.
+	shop '/shop/wait?printer=words&requests=2&timeout_ms=20000' -f -o /dev/null
+	shop '/shop/release?printer=words' -X POST -o /dev/null
+	wait_for 15 eval '[ "$(sql -e "SELECT COUNT(*) FROM certificates")" = 1 ]'
+	kill -CONT "$FROZEN"
+	wait_for 15 eval 'poller_log poller-frozen | grep -q "certify.left.*contract=frozen"'
+	kill -STOP "$FROZEN"
+	is 'what the tokenizer was asked' "$(shop '/shop/requests?printer=words' | jq -c 'map(.path | split("=")[1])')" '["tokenize","tokenize","detokenize"]'
 }
 
 @test "f02 what a frozen poller brings when it wakes lands only where the attempt still holds its job" {

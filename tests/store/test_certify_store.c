@@ -154,7 +154,7 @@ static void a_run_whose_poller_is_lost_is_begun_again_by_another(void **state)
 	set_out();
 	ask_for_second();
 	assert_true(take_run(here.db, &first, &old));
-	assert_int_equal(certify_store_progress(here.db, &first, &old.id, 2), RC_OK);
+	assert_int_equal(certify_store_progress(here.db, &first, &old, 2), RC_OK);
 	assert_int_equal(certify_store_any(here.db, &any), RC_OK);
 	assert_false(any);
 	assert_false(take_run(here.db, &second, &task));
@@ -163,7 +163,7 @@ static void a_run_whose_poller_is_lost_is_begun_again_by_another(void **state)
 	assert_true(any);
 	assert_true(take_run(here.db, &second, &task));
 	assert_int_equal(raw_number("SELECT done FROM certify_runs"), 0);
-	assert_int_equal(certify_store_progress(here.db, &first, &old.id, 3), RC_NOT_FOUND);
+	assert_int_equal(certify_store_progress(here.db, &first, &old, 3), RC_NOT_FOUND);
 	assert_int_equal(end_run(here.db, &first, &old), RC_NOT_FOUND);
 	assert_int_equal(raw_number("SELECT COUNT(*) FROM certificates"), 0);
 	assert_int_equal(end_run(here.db, &second, &task), RC_OK);
@@ -190,6 +190,83 @@ static void a_run_of_a_version_that_counts_no_more_is_dropped(void **state)
 		assert_false(take_run(here.db, &poller, &task));
 		assert_int_equal(runs(), 0);
 	}
+}
+
+/* Else the requests of a run go on for hours, for a verdict that is dead before it is given. */
+static void an_edit_ends_a_certification_of_the_version_before_at_its_next_step(void **state)
+{
+	static const struct {
+		const char *provider, *contract;
+		enum rc goes_on;
+		uint64_t left; /* to be begun anew */
+	} rows[] = {
+		{ NULL, NULL, RC_OK, 0 },
+		{ "{\"url\":\"http://a/\",\"max_in_flight\":9}", NULL, RC_OK, 0 },
+		{ "{\"url\":\"http://b/\"}", NULL, RC_NOT_FOUND, 1 },
+		{ "{\"url\":\"http://a/\",\"enabled\":false}", NULL, RC_NOT_FOUND, 0 },
+		{ NULL, ", \"result_schema\": {}", RC_NOT_FOUND, 0 },
+		{ NULL, "", RC_NOT_FOUND, 0 }, /* deleted */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		struct certify_task task;
+
+		testdb_empty(NULL);
+		struct id poller = poller_new();
+
+		set_out();
+		ask_for_second();
+		assert_true(take_run(here.db, &poller, &task));
+		if (rows[i].provider)
+			assert_int_equal(provider_put(here.db, "second", rows[i].provider), RC_OK);
+		if (rows[i].contract && rows[i].contract[0])
+			contract_new("sum", "press second", rows[i].contract);
+		else if (rows[i].contract)
+			assert_int_equal(contract_store_delete(here.db, "sum"), RC_OK);
+		for (uint32_t done = 1; done < 3; done++) /* the second finds what was followed */
+			assert_int_equal(certify_store_progress(here.db, &poller, &task, done),
+					 rows[i].goes_on);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM certify_runs WHERE claimed_by IS "
+					    "NULL AND done = 0"),
+				 rows[i].left);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM certify_runs WHERE done = 2"),
+				 rows[i].goes_on == RC_OK);
+		certify_task_release(&task);
+	}
+}
+
+static void a_disabled_provider_can_be_certified_by_whoever_asks_after_that(void **state)
+{
+	struct id poller = poller_new();
+	struct certify_task task;
+
+	(void)state;
+	set_out();
+	assert_int_equal(
+		provider_put(here.db, "second", "{\"url\":\"http://a/\",\"enabled\":false}"),
+		RC_OK);
+	ask_for_second();
+	assert_true(take_run(here.db, &poller, &task));
+	assert_int_equal(certify_store_progress(here.db, &poller, &task, 1), RC_OK);
+	assert_int_equal(end_run(here.db, &poller, &task), RC_OK);
+	certify_task_release(&task);
+}
+
+static void a_run_is_dropped_by_its_poller_alone(void **state)
+{
+	struct id poller = poller_new(), other = poller_new();
+	struct certify_task task;
+
+	(void)state;
+	set_out();
+	ask_for_second();
+	assert_true(take_run(here.db, &poller, &task));
+	assert_int_equal(certify_store_drop(here.db, &other, &task), RC_NOT_FOUND);
+	assert_int_equal(runs(), 1);
+	assert_int_equal(certify_store_drop(here.db, &poller, &task), RC_OK);
+	assert_int_equal(runs(), 0);
+	certify_task_release(&task);
 }
 
 static const char *verdict(void)
@@ -360,6 +437,9 @@ int main(void)
 		TEST(one_of_two_pollers_takes_a_run),
 		TEST(a_run_whose_poller_is_lost_is_begun_again_by_another),
 		TEST(a_run_of_a_version_that_counts_no_more_is_dropped),
+		TEST(an_edit_ends_a_certification_of_the_version_before_at_its_next_step),
+		TEST(a_disabled_provider_can_be_certified_by_whoever_asks_after_that),
+		TEST(a_run_is_dropped_by_its_poller_alone),
 		TEST(a_verdict_on_what_has_changed_meanwhile_is_dead),
 		TEST(a_verdict_whose_commit_was_not_heard_is_written_once),
 		TEST(an_edit_whose_commit_was_not_heard_carries_over_once),

@@ -74,6 +74,7 @@ static const char *literal_after(const char *before, size_t len)
 		{ "owner > ", "'5'" },
 		{ "idempotency_key = ", "'1'" },
 		{ "LIMIT ", "50" },
+		{ "p.version = ", "1" },
 		{ "version = ", "0" },
 		{ "provider = ", "'press'" },
 		{ "contract = ", "'press'" },
