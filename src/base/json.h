@@ -98,4 +98,8 @@ bool json_equal(const struct json_value *a, const struct json_value *b);
  * most twice as long as the value was written. */
 void json_canon(const struct json_value *value, struct text *out);
 
+/* The same, but numbers as they are written: for what is sent on, where 1 and 1.0 aren't the
+ * same. */
+void json_canon_digits(const struct json_value *value, struct text *out);
+
 #endif

@@ -29,8 +29,11 @@
 #define CONTRACT_AGE_MIN_S 60
 #define CONTRACT_AGE_MAX_S (366 * 86400)
 
-/* Goes up when what "proven" means changes in this program: older certificates die. */
-#define CONTRACT_RULE_VERSION 1
+/* Goes up when what "proven" means changes in this program: certificates that were issued under
+ * another one aren't valid and aren't carried over.
+ *   1  every number by its value
+ *   2  in what is sent, numbers by their digits */
+#define CONTRACT_RULE_VERSION 2
 
 /* What a definite failure leads to, by its reason. */
 enum policy { POLICY_RETRY, POLICY_NEXT_ROUTE, POLICY_STOP, POLICY__MAX };
@@ -124,7 +127,8 @@ bool contract_can_certify(const struct contract *contract);
 /* Digest of everything that a certificate proves: schema, checks, fixtures, side_effects, rounds,
  * overrides, that route, the provider's row but `enabled`, `max_in_flight` and `retry`, and the
  * rule version; over the canonical form, so that white space and the order of members don't count.
- * RC_FAULT: no memory. */
+ * Numbers count by their value, but by their digits in what is sent: requests, overrides and the
+ * fixtures' inputs. RC_FAULT: no memory. */
 MUST_CHECK enum rc contract_subject(const struct contract *contract, const struct route *route,
 				    const struct provider_def *def,
 				    unsigned char subject_out[SHA256_BYTES]);

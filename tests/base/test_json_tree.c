@@ -201,6 +201,29 @@ static void integers_are_read_in_any_spelling_and_never_rounded(void **state)
 	json_free(doc);
 }
 
+static void the_form_that_keeps_digits_is_the_canonical_one_but_for_numbers(void **state)
+{
+	static const struct {
+		const char *text, *form;
+	} rows[] = {
+		{ "[ 1 , 2.50, -0.0, 10E+2 ]", "[1,2.50,-0.0,10E+2]" },
+		{ "{\"b\": [{\"d\": 1.0, \"c\": 1e0}], \"a\": \"\\u0041\\/\", \"\": null}",
+		  "{\"\":null,\"a\":\"A/\",\"b\":[{\"c\":1e0,\"d\":1.0}]}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct json_doc *doc = parsed(rows[i].text, strlen(rows[i].text));
+		struct text form;
+
+		text_init(&form, 1 << 10);
+		json_canon_digits(json_root(doc), &form);
+		assert_string_equal(form.bytes, rows[i].form);
+		text_release(&form);
+		json_free(doc);
+	}
+}
+
 static void canonical_form_past_the_cap_fails_instead_of_being_cut(void **state)
 {
 	struct text canon;
@@ -271,6 +294,7 @@ int main(void)
 		cmocka_unit_test(a_value_keeps_its_text_and_its_members_their_order),
 		cmocka_unit_test(pointers_follow_rfc_6901),
 		cmocka_unit_test(integers_are_read_in_any_spelling_and_never_rounded),
+		cmocka_unit_test(the_form_that_keeps_digits_is_the_canonical_one_but_for_numbers),
 		cmocka_unit_test(canonical_form_past_the_cap_fails_instead_of_being_cut),
 		cmocka_unit_test(numbers_sort_as_exact_decimals),
 	};

@@ -11,20 +11,24 @@
 #include "core/contract.h"
 
 #define TOKENIZER(limit)                                                                           \
-	"{\"url\": \"http://t/\", \"request\": {\"prompt\": \"{{/p}}\"}, \"tokens\": \"/t\", "     \
+	"{\"url\": \"http://t/\", \"request\": {\"prompt\": \"{{/p}}\", \"k\": 1}, \"tokens\": "   \
+	"\"/t\", "                                                                                 \
 	"\"detokenize_url\": \"http://d/\", \"limit\": " limit "}"
 
 /* Text in it is replaced for each row. */
 static const char base_contract[] =
-	"{\"result_schema\": {\"type\": \"object\"}, \"side_effects\": false, \"checks\": "
+	"{\"result_schema\": {\"type\": \"object\", \"maxProperties\": 9}, \"side_effects\": "
+	"false, \"checks\": "
 	"[{\"pointer\": \"/c\", \"equals\": 1}], \"routes\": [{\"provider\": \"other\"}, "
-	"{\"provider\": \"mine\", \"request\": {\"m\": \"{{/p}}\"}, \"headers\": {\"X\": \"1\"}, "
+	"{\"provider\": \"mine\", \"request\": {\"m\": \"{{/p}}\", \"n\": [{\"o\": 256}]}, "
+	"\"headers\": {\"X\": \"1\"}, "
 	"\"result\": {\"pointer\": \"/r\"}, \"doubt\": [{\"pointer\": \"/d\", \"equals\": 1}], "
 	"\"require\": [{\"pointer\": \"/q\", \"equals\": 1}], \"tokenizer\": " TOKENIZER(
 		"10") "}], "
 		      "\"on_failure\": {\"refused\": \"stop\"}, \"fixtures\": [{\"name\": \"n\", "
 		      "\"input\": "
-		      "{\"p\": \"hi\"}, \"checks\": [{\"pointer\": \"/f\", \"equals\": 1}]}], "
+		      "{\"p\": \"hi\", \"i\": 1}, \"checks\": [{\"pointer\": \"/f\", \"equals\": "
+		      "1}]}], "
 		      "\"certify\": "
 		      "{\"rounds\": 2, \"max_age_s\": 600, \"overrides\": {\"t\": 0}}}";
 
@@ -84,11 +88,11 @@ static void subject_of(const char *text, const char *provider,
 
 static const struct row contract_rows[] = {
 	{ "\"type\": \"object\"", "\"type\": \"array\"", true },
-	{ "\"result_schema\": {\"type\": \"object\"}, ", "", true },
+	{ "\"result_schema\": {\"type\": \"object\", \"maxProperties\": 9}, ", "", true },
 	{ "\"side_effects\": false", "\"side_effects\": true", true },
 	{ "\"/c\", \"equals\": 1", "\"/c\", \"equals\": 2", true },
-	{ "{\"m\": \"{{/p}}\"}", "{\"m\": \"{{/q}}\"}", true },
-	{ "\"request\": {\"m\": \"{{/p}}\"}, ", "", true },
+	{ "\"m\": \"{{/p}}\"", "\"m\": \"{{/q}}\"", true },
+	{ "\"request\": {\"m\": \"{{/p}}\", \"n\": [{\"o\": 256}]}, ", "", true },
 	{ "\"X\": \"1\"", "\"X\": \"2\"", true },
 	{ "\"X\": \"1\"", "\"x\": \"1\"", true },
 	{ "{\"pointer\": \"/r\"}", "{\"pointer\": \"/s\"}", true },
@@ -98,12 +102,29 @@ static const struct row contract_rows[] = {
 	{ "\"limit\": 10", "\"limit\": 11", true },
 	{ ", \"tokenizer\": " TOKENIZER("10"), "", true },
 	{ "\"name\": \"n\"", "\"name\": \"m\"", true },
-	{ "{\"p\": \"hi\"}", "{\"p\": \"ho\"}", true },
+	{ "\"p\": \"hi\"", "\"p\": \"ho\"", true },
 	{ "\"/f\", \"equals\": 1", "\"/f\", \"equals\": 2", true },
 	{ "\"rounds\": 2", "\"rounds\": 3", true },
 	{ "\"overrides\": {\"t\": 0}", "\"overrides\": {\"t\": 1}", true },
 	{ ", \"overrides\": {\"t\": 0}", "", true },
 	{ ", \"overrides\": {\"t\": 0}", ", \"overrides\": {}", true },
+
+	/* What is sent counts by its digits ... */
+	{ "\"o\": 256", "\"o\": 256.0", true },
+	{ "\"o\": 256", "\"o\": 2.56e2", true },
+	{ "\"k\": 1", "\"k\": 1.0", true },
+	{ "\"i\": 1", "\"i\": 1e0", true },
+	{ "\"t\": 0", "\"t\": -0", true },
+	{ "{\"m\": \"{{/p}}\", \"n\": [{\"o\": 256}]}",
+	  "{\"n\":[ {\"\\u006f\" : 256}\n],\"m\":\"{{\\/p}}\"}", false },
+	{ "{\"p\": \"hi\", \"i\": 1}", "{\"i\":1,\"p\":\"hi\"}", false },
+	{ "{\"t\": 0}", "{ \"t\" :0 }", false },
+	/* ... and what is judged by its value. */
+	{ "\"maxProperties\": 9", "\"maxProperties\": 9.0", false },
+	{ "\"/d\", \"equals\": 1", "\"/d\", \"equals\": 1.0", false },
+	{ "\"/q\", \"equals\": 1", "\"/q\", \"equals\": 1.0", false },
+	{ "\"/f\", \"equals\": 1", "\"/f\", \"equals\": 1.0", false },
+	{ "\"limit\": 10", "\"limit\": 1e1", false },
 
 	{ "\"refused\": \"stop\"", "\"refused\": \"retry\"", false },
 	{ "\"on_failure\": {\"refused\": \"stop\"}, ", "", false },
@@ -227,6 +248,24 @@ static void what_is_stored_has_the_subject_of_what_was_sent(void **state)
 	text_release(&written);
 }
 
+/* Certificates go by this digest: where it comes out another way, what is proven means something
+ * else, and the rule version must say so. */
+static void a_subject_is_made_in_another_way_only_under_another_rule_version(void **state)
+{
+	static const char known[] =
+		"64199802c48a05790240df68d45dc5ac83d8d2f450fef16502eff931c09bbdcd";
+	unsigned char subject[SHA256_BYTES];
+	struct text hex;
+
+	(void)state;
+	assert_int_equal(CONTRACT_RULE_VERSION, 2);
+	text_init(&hex, 2 * SHA256_BYTES);
+	subject_of(base_contract, base_provider, subject);
+	text_add_hex(&hex, subject, sizeof subject);
+	assert_string_equal(hex.bytes, known);
+	text_release(&hex);
+}
+
 static void each_route_has_a_subject_of_its_own(void **state)
 {
 	unsigned char mine[SHA256_BYTES], other[SHA256_BYTES];
@@ -253,6 +292,7 @@ int main(void)
 		cmocka_unit_test(a_change_in_the_providers_row_counts_unless_it_is_one_of_three),
 		cmocka_unit_test(routes_in_another_order_keep_their_subjects),
 		cmocka_unit_test(what_is_stored_has_the_subject_of_what_was_sent),
+		cmocka_unit_test(a_subject_is_made_in_another_way_only_under_another_rule_version),
 		cmocka_unit_test(each_route_has_a_subject_of_its_own),
 	};
 

@@ -225,6 +225,10 @@ static void changes_of_a_provider_that_prove_nothing_keep_its_certificates(void 
 	assert_false(is_open()); /* what an old program changed in between is not overlooked */
 }
 
+#define ROUTE_OF(request)                                                                          \
+	"{" FIXTURES                                                                               \
+	"\"routes\":[{\"provider\":\"press\"},{\"provider\":\"second\",\"request\":" request "}]}"
+
 static void an_edit_that_leaves_a_route_as_it_was_carries_its_certificate_over(void **state)
 {
 	static const char *const edits[] = {
@@ -257,6 +261,31 @@ static void an_edit_that_leaves_a_route_as_it_was_carries_its_certificate_over(v
 					    "NULL"),
 				 1);
 	}
+}
+
+static void an_edit_of_a_requests_digits_alone_carries_no_certificate_over(void **state)
+{
+	(void)state;
+	set_out();
+	by_routes(ROUTE_OF("{\"max_tokens\":256}"));
+	certify("sum", "second", true);
+	by_routes(ROUTE_OF("{ \"max_tokens\" : 256 }"));
+	assert_true(is_open());
+	by_routes(ROUTE_OF("{\"max_tokens\":256.0}"));
+	assert_false(is_open());
+	assert_string_equal(standing_now(), "none");
+}
+
+static void a_certificate_of_another_rule_is_not_carried_over(void **state)
+{
+	(void)state;
+	set_out();
+	raw_run(here.raw, "UPDATE certificates SET rule_version = rule_version - 1");
+	by_contract(", \"on_failure\": {\"refused\": \"stop\"}");
+	assert_string_equal(standing_now(), "none");
+	assert_false(is_open());
+	certify("sum", "second", true);
+	assert_true(is_open());
 }
 
 static void a_shorter_age_ends_what_is_carried_over_sooner(void **state)
@@ -294,6 +323,8 @@ int main(void)
 		TEST(a_provider_put_anew_proves_nothing),
 		TEST(changes_of_a_provider_that_prove_nothing_keep_its_certificates),
 		TEST(an_edit_that_leaves_a_route_as_it_was_carries_its_certificate_over),
+		TEST(an_edit_of_a_requests_digits_alone_carries_no_certificate_over),
+		TEST(a_certificate_of_another_rule_is_not_carried_over),
 		TEST(a_shorter_age_ends_what_is_carried_over_sooner),
 		TEST(a_failed_verdict_is_carried_over_too),
 	};
