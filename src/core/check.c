@@ -25,11 +25,20 @@ static bool in_list(const struct json_value *list, const struct json_value *at)
 	return false;
 }
 
-static enum check_verdict judge_pattern(const struct pattern *pattern, const struct json_value *at)
+static enum check_verdict judge_pattern(const struct pattern *pattern, const struct json_value *at,
+					uint64_t *steps_left)
 {
 	if (at->type != JSON_STRING)
 		return CHECK_BROKEN;
-	switch (pattern_match(pattern, at->string, at->string_len)) {
+	uint64_t most = PATTERN_STEPS(at->string_len);
+	uint64_t purse = most < *steps_left ? most : *steps_left;
+
+	*steps_left -= purse;
+	enum pattern_verdict verdict =
+		pattern_match_within(pattern, at->string, at->string_len, &purse);
+
+	*steps_left += purse;
+	switch (verdict) {
 	case PATTERN_MATCHES: return CHECK_HOLDS;
 	case PATTERN_DIFFERS: return CHECK_BROKEN;
 	case PATTERN_UNJUDGED:
@@ -78,8 +87,14 @@ static bool equals_input(const struct check *check, const struct json_value *at,
 	return given && json_equal(given, at);
 }
 
-enum check_verdict check_judge(const struct check *check, const struct json_value *document,
-			       const struct json_value *input)
+/* What the patterns of one list may cost together: of the order of a second. */
+static uint64_t purse_for(const struct json_value *document)
+{
+	return UINT64_C(20000000) + 16 * (uint64_t)document->raw_len;
+}
+
+static enum check_verdict judge(const struct check *check, const struct json_value *document,
+				const struct json_value *input, uint64_t *steps_left)
 {
 	const struct json_value *at =
 		json_at(document, check->pointer->string, check->pointer->string_len);
@@ -89,13 +104,21 @@ enum check_verdict check_judge(const struct check *check, const struct json_valu
 	switch (check->kind) {
 	case CHECK_EQUALS: return verdict_of(json_equal(check->value, at));
 	case CHECK_IN: return verdict_of(in_list(check->value, at));
-	case CHECK_MATCHES: return judge_pattern(check->pattern, at);
+	case CHECK_MATCHES: return judge_pattern(check->pattern, at, steps_left);
 	case CHECK_RANGE: return verdict_of(in_range(check, at));
 	case CHECK_MAX_LENGTH: return verdict_of(short_enough(at, check->max_length));
 	case CHECK_EQUALS_INPUT: return verdict_of(equals_input(check, at, input));
 	case CHECK_KIND__MAX: break;
 	}
 	return CHECK_UNJUDGED;
+}
+
+enum check_verdict check_judge(const struct check *check, const struct json_value *document,
+			       const struct json_value *input)
+{
+	uint64_t steps_left = purse_for(document);
+
+	return judge(check, document, input, &steps_left);
 }
 
 void check_add_name(const struct check *check, struct text *out)
@@ -109,9 +132,10 @@ enum check_verdict check_list_judge(const struct check_list *list,
 				    const struct json_value *input, struct text *why)
 {
 	const struct check *unjudged = NULL;
+	uint64_t steps_left = purse_for(document);
 
 	for (size_t i = 0; i < list->len; i++) {
-		switch (check_judge(&list->list[i], document, input)) {
+		switch (judge(&list->list[i], document, input, &steps_left)) {
 		case CHECK_HOLDS: break;
 		case CHECK_BROKEN:
 			text_add_str(why, "a check doesn't hold: ");
@@ -131,8 +155,10 @@ enum check_verdict check_list_judge(const struct check_list *list,
 const struct check *check_list_any(const struct check_list *list, const struct json_value *document,
 				   const struct json_value *input)
 {
+	uint64_t steps_left = purse_for(document);
+
 	for (size_t i = 0; i < list->len; i++)
-		if (check_judge(&list->list[i], document, input) != CHECK_BROKEN)
+		if (judge(&list->list[i], document, input, &steps_left) != CHECK_BROKEN)
 			return &list->list[i];
 	return NULL;
 }

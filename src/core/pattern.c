@@ -15,7 +15,8 @@
 #define MATCH_LIMIT 5000000
 #define DEPTH_LIMIT 5000000
 #define HEAP_LIMIT_KIB (32 * 1024)
-#define ITEM_STEPS 2 /* what calling out costs beside a byte that is looked at */
+#define ITEM_STEPS 2   /* what calling out costs beside a byte that is looked at */
+#define SETUP_STEPS 64 /* of a match: what PCRE2 allocates */
 
 struct pattern {
 	pcre2_code *code;
@@ -122,11 +123,11 @@ enum pattern_verdict pattern_match_within(const struct pattern *pattern, const c
 	pcre2_match_data *data = NULL;
 	struct purse purse = { .left = *steps_left };
 
-	if (len >= purse.left) {
+	if (SETUP_STEPS + len >= purse.left) {
 		*steps_left = 0;
 		return PATTERN_UNJUDGED;
 	}
-	purse.left -= len; /* PCRE2 looks whether it is UTF-8 */
+	purse.left -= SETUP_STEPS + len; /* PCRE2 looks whether it is UTF-8 */
 	context = pcre2_match_context_create(NULL);
 	data = pcre2_match_data_create(1, NULL);
 	if (context && data) {

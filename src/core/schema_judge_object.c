@@ -58,6 +58,8 @@ enum schema_verdict judge_pattern_properties(struct judging *in, const struct sc
 		return SCHEMA_MET;
 	for (const struct json_value *member = at->value->by_name; member;
 	     member = member->next_by_name, rank++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		for (size_t i = 0; i < part->count && verdict != SCHEMA_BROKEN; i++) {
 			enum schema_verdict match =
 				judge_pattern(in, node, part, at, part->patterns[i], member->name,

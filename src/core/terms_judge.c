@@ -1,5 +1,7 @@
 #include "core/terms_judge.h"
 
+#include <string.h>
+
 #include "core/result_read.h"
 
 /* What comes before it in outcome->detail, and it, fit the 1,000 bytes there. */
@@ -110,9 +112,31 @@ static enum rc judge_tree(struct judging *j, const struct result_place *place,
 	return judge_result(j);
 }
 
+/* What was meant as JSON and can't be read hides whatever the route would doubt. */
+static bool hides_doubt(const struct judging *j, const char *body, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len && strchr(" \t\r\n", body[at]) && body[at] != '\0')
+		at++;
+	return j->terms->route->doubt.len > 0 && at < len && (body[at] == '{' || body[at] == '[');
+}
+
 static bool route_looks(const struct terms *terms)
 {
 	return terms && (terms->route->doubt.len > 0 || terms->route->require.len > 0);
+}
+
+/* The same for a body that isn't readable JSON; j->why says why. */
+static bool unread_decides(struct judging *j, const char *body, size_t len)
+{
+	if (hides_doubt(j, body, len))
+		open_end(j, REASON_GATEWAY);
+	else if (j->terms->route->require.len > 0)
+		violation(j);
+	else
+		return false;
+	return true;
 }
 
 /* The body is the text. It is looked into as JSON only where the route has checks for it. */
@@ -126,11 +150,8 @@ static enum rc judge_text(struct judging *j, const char *body, size_t len, bool 
 		rc = result_parse(body, len, true, &doc, &verdict, &j->why);
 		if (rc != RC_OK)
 			return rc;
-		if (doc ? route_decides(j, json_root(doc)) : j->terms->route->require.len > 0) {
-			if (!doc)
-				violation(j);
+		if (doc ? route_decides(j, json_root(doc)) : unread_decides(j, body, len))
 			goto done;
-		}
 		text_clear(&j->why);
 	}
 	rc = result_take_body(body, len, ends_proven, &verdict, &j->outcome->result, &j->why);

@@ -216,6 +216,28 @@ static void slow_patterns_on_many_members_are_not_judged_to_the_end(void **state
 	assert_int_equal(verdict_of(&schema, &document), SCHEMA_UNJUDGED);
 }
 
+/* A match costs PCRE2's own setting up, however short the name is. */
+static void
+many_short_names_under_many_patterns_are_given_up_in_the_steps_that_are_left(void **state)
+{
+	struct text schema, document;
+
+	(void)state;
+	for (int members = 100; members <= 10000; members *= 100) {
+		begin(&schema, &document);
+		text_add_str(&schema, "{\"patternProperties\":{\"^x0\":true");
+		for (int i = 1; i < 100; i++)
+			text_addf(&schema, ",\"^x%d\":true", i);
+		text_add_str(&schema, "}}");
+		text_add_str(&document, "{\"\":1");
+		for (int i = 0; i < members; i++)
+			text_addf(&document, ",\"%d\":1", i);
+		text_add_str(&document, "}");
+		assert_int_equal(verdict_of(&schema, &document),
+				 members == 100 ? SCHEMA_MET : SCHEMA_UNJUDGED);
+	}
+}
+
 /* What a schema may hold at most; one more is refused, with a flaw or two that say so. */
 static void assert_edge(const char *open, const char *middle, const char *close, size_t times,
 			bool taken)
@@ -300,6 +322,8 @@ int main(void)
 		cmocka_unit_test(a_division_that_takes_too_long_is_not_judged),
 		cmocka_unit_test(many_values_against_many_constants_are_not_judged_to_the_end),
 		cmocka_unit_test(slow_patterns_on_many_members_are_not_judged_to_the_end),
+		cmocka_unit_test(
+			many_short_names_under_many_patterns_are_given_up_in_the_steps_that_are_left),
 		cmocka_unit_test(a_schema_nested_too_deep_is_refused),
 		cmocka_unit_test(a_schema_of_too_many_parts_is_refused),
 		cmocka_unit_test(thousands_of_names_are_resolved),

@@ -516,6 +516,40 @@ static void a_body_taken_as_text_is_looked_into_where_the_route_has_checks(void 
 	}
 }
 
+/* The route's doubt can't be asked about what can't be read: so it is open, and no result. */
+static void e02_a_doubt_in_broken_json_taken_as_text_is_no_success(void **state)
+{
+	static const char *const bodies[] = {
+		"{\"error\": 1, \"retry\": NaN}",
+		"{\"error\": 1, \"error\": 2}",
+		" \r\n\t{\"error\": 1",
+		"[{\"error\": 1},]",
+	};
+	static const struct {
+		const char *contract;
+		enum outcome_kind kind;
+		enum reason reason;
+	} rows[] = {
+		{ TEXT_ROUTE(NO_ERROR), OPEN },
+		{ TEXT_ROUTE(NO_ERROR SURE), OPEN },
+		{ TEXT_ROUTE(SURE), BROKEN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct trial trial;
+
+		trial_open(&trial, rows[i].contract, "");
+		for (size_t j = 0; j < sizeof bodies / sizeof bodies[0]; j++) {
+			struct seen seen = answer(200, bodies[j]);
+
+			ask(&trial, &seen);
+			expect(&trial, bodies[j], rows[i].kind, rows[i].reason, NULL);
+		}
+		trial_close(&trial);
+	}
+}
+
 /* Costs more than one match may, in each of the four places where a pattern can stand. */
 #define SLOW "\"^(x+x+)+$\""
 
@@ -706,6 +740,7 @@ int main(void)
 		cmocka_unit_test(an_empty_answer_meets_no_require),
 		cmocka_unit_test(the_routes_place_of_the_result_replaces_the_rows),
 		cmocka_unit_test(a_body_taken_as_text_is_looked_into_where_the_route_has_checks),
+		cmocka_unit_test(e02_a_doubt_in_broken_json_taken_as_text_is_no_success),
 		cmocka_unit_test(what_cant_be_judged_is_never_a_success),
 		cmocka_unit_test(nothing_of_the_payload_is_told),
 		cmocka_unit_test(a_status_answers_result_meets_schema_and_checks_and_no_pointers),
