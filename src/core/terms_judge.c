@@ -112,31 +112,36 @@ static enum rc judge_tree(struct judging *j, const struct result_place *place,
 	return judge_result(j);
 }
 
-/* What was meant as JSON and can't be read hides whatever the route would doubt. */
-static bool hides_doubt(const struct judging *j, const char *body, size_t len)
+/* Means to be JSON, whether it is any or not. A byte order mark may come first, and is refused. */
+static bool means_json(const char *body, size_t len)
 {
-	size_t at = 0;
+	size_t i = len >= 3 && memcmp(body, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
-	while (at < len && strchr(" \t\r\n", body[at]) && body[at] != '\0')
-		at++;
-	return j->terms->route->doubt.len > 0 && at < len && (body[at] == '{' || body[at] == '[');
+	while (i < len && (body[i] == ' ' || body[i] == '\t' || body[i] == '\n' || body[i] == '\r'))
+		i++;
+	return i < len && (body[i] == '{' || body[i] == '[');
+}
+
+/* True: it decides that no JSON can be read in the text; `why` has the scanner's words. What can't
+ * be judged counts as a doubt: where the route has one, what was done is open. (Where JSON is due,
+ * what isn't any is a violation, whatever it may hold.) */
+static bool unread_decides(struct judging *j, const char *body, size_t len)
+{
+	const struct route *route = j->terms->route;
+
+	if (route->doubt.len > 0 && means_json(body, len)) {
+		text_add_str(&j->why, ", so the route's doubt can't be judged");
+		open_end(j, REASON_GATEWAY);
+		return true;
+	}
+	if (route->require.len > 0)
+		violation(j);
+	return route->require.len > 0;
 }
 
 static bool route_looks(const struct terms *terms)
 {
 	return terms && (terms->route->doubt.len > 0 || terms->route->require.len > 0);
-}
-
-/* The same for a body that isn't readable JSON; j->why says why. */
-static bool unread_decides(struct judging *j, const char *body, size_t len)
-{
-	if (hides_doubt(j, body, len))
-		open_end(j, REASON_GATEWAY);
-	else if (j->terms->route->require.len > 0)
-		violation(j);
-	else
-		return false;
-	return true;
 }
 
 /* The body is the text. It is looked into as JSON only where the route has checks for it. */

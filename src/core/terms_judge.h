@@ -18,8 +18,9 @@
 
 /* A success's whole body. First the route's `doubt` (one holds: UNKNOWN, gateway), then its
  * `require`, then what stands at its pointer, then the contract's schema and checks. A body that
- * isn't JSON holds no doubt and meets no requirement. def may be NULL where there are terms.
- * RC_FAULT: no memory, or outcome->result is full. */
+ * isn't JSON is a violation where JSON is due; taken as text it meets no requirement, and is a
+ * doubt where it means to be JSON (begins with { or [) and the route has one. def may be NULL where
+ * there are terms. RC_FAULT: no memory, or outcome->result is full. */
 MUST_CHECK enum rc terms_judge_body(const struct provider_def *def, const struct terms *terms,
 				    const char *body, size_t len, bool ends_proven,
 				    struct outcome *outcome);

@@ -516,36 +516,61 @@ static void a_body_taken_as_text_is_looked_into_where_the_route_has_checks(void 
 	}
 }
 
-/* The route's doubt can't be asked about what can't be read: so it is open, and no result. */
+#define ERROR_DOUBT ", \"doubt\": [{\"pointer\": \"/error/code\", \"min\": 500}]"
+
 static void e02_a_doubt_in_broken_json_taken_as_text_is_no_success(void **state)
 {
-	static const char *const bodies[] = {
-		"{\"error\": 1, \"retry\": NaN}",
-		"{\"error\": 1, \"error\": 2}",
-		" \r\n\t{\"error\": 1",
-		"[{\"error\": 1},]",
+	static const char *const open[] = {
+		"{\"error\":{\"code\":502,\"retry\":NaN}}",
+		"{\"error\":{},\"error\":{\"code\":502}}",
+		" \t\r\n[{\"error\":",
+		"\xef\xbb\xbf{\"error\":{\"code\":502}}",
 	};
+	static const char *const contracts[] = { TEXT_ROUTE(ERROR_DOUBT),
+						 TEXT_ROUTE(ERROR_DOUBT SURE) };
+	struct trial trial;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof contracts / sizeof contracts[0]; i++) {
+		trial_open(&trial, contracts[i], "");
+		for (size_t k = 0; k < sizeof open / sizeof open[0]; k++) {
+			struct seen seen = answer(200, open[k]);
+
+			ask(&trial, &seen);
+			assert_non_null(
+				strstr(trial.outcome.detail.bytes, "doubt can't be judged"));
+			expect(&trial, open[k], OPEN, NULL);
+		}
+		trial_close(&trial);
+	}
+}
+
+static void what_isnt_meant_as_json_or_has_to_be_holds_no_doubt(void **state)
+{
 	static const struct {
-		const char *contract;
+		const char *contract, *body;
 		enum outcome_kind kind;
 		enum reason reason;
+		const char *result;
 	} rows[] = {
-		{ TEXT_ROUTE(NO_ERROR), OPEN },
-		{ TEXT_ROUTE(NO_ERROR SURE), OPEN },
-		{ TEXT_ROUTE(SURE), BROKEN },
+		{ TEXT_ROUTE(ERROR_DOUBT), "a {\"b\"", OUTCOME_RESULT, REASON_NONE,
+		  "\"a {\\\"b\\\"\"" },
+		{ TEXT_ROUTE(ERROR_DOUBT), " \n", OUTCOME_RESULT, REASON_NONE, "\" \\n\"" },
+		{ TEXT_ROUTE(ERROR_DOUBT SURE), "a", BROKEN, NULL },
+		{ TEXT_ROUTE(""), "{\"a\":NaN", OUTCOME_RESULT, REASON_NONE, "\"{\\\"a\\\":NaN\"" },
+		{ TEXT_ROUTE(SURE), "{\"a\":NaN", BROKEN, NULL },
+		{ chat, "{\"error\":{\"code\":502,\"retry\":NaN}}", BROKEN,
+		  NULL }, /* JSON is due */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct trial trial;
+		struct seen seen = answer(200, rows[i].body);
 
 		trial_open(&trial, rows[i].contract, "");
-		for (size_t j = 0; j < sizeof bodies / sizeof bodies[0]; j++) {
-			struct seen seen = answer(200, bodies[j]);
-
-			ask(&trial, &seen);
-			expect(&trial, bodies[j], rows[i].kind, rows[i].reason, NULL);
-		}
+		ask(&trial, &seen);
+		expect(&trial, rows[i].body, rows[i].kind, rows[i].reason, rows[i].result);
 		trial_close(&trial);
 	}
 }
@@ -741,6 +766,7 @@ int main(void)
 		cmocka_unit_test(the_routes_place_of_the_result_replaces_the_rows),
 		cmocka_unit_test(a_body_taken_as_text_is_looked_into_where_the_route_has_checks),
 		cmocka_unit_test(e02_a_doubt_in_broken_json_taken_as_text_is_no_success),
+		cmocka_unit_test(what_isnt_meant_as_json_or_has_to_be_holds_no_doubt),
 		cmocka_unit_test(what_cant_be_judged_is_never_a_success),
 		cmocka_unit_test(nothing_of_the_payload_is_told),
 		cmocka_unit_test(a_status_answers_result_meets_schema_and_checks_and_no_pointers),
