@@ -19,7 +19,14 @@ static bool line_bytes(const char *bytes)
 	return true;
 }
 
-/* The one way into the list. libcurl reads "Name;" as a header without a value. */
+/* To HTTP a value of blanks is an empty one (RFC 9110, section 5.5). */
+static bool empty(const char *value)
+{
+	return value[strspn(value, " \t")] == '\0';
+}
+
+/* The one way into the list. libcurl reads "Name;" as a header without a value; one with nothing
+ * but blanks behind its colon it leaves out. */
 static enum rc add_line(struct curl_slist **list, const char *name, const char *value,
 			struct text *why)
 {
@@ -31,8 +38,8 @@ static enum rc add_line(struct curl_slist **list, const char *name, const char *
 	}
 	text_init(&line, LINE_MAX_BYTES);
 	text_add_str(&line, name);
-	text_add_str(&line, value[0] == '\0' ? ";" : ": ");
-	text_add_str(&line, value);
+	text_add_str(&line, empty(value) ? ";" : ": ");
+	text_add_str(&line, empty(value) ? "" : value);
 
 	struct curl_slist *grown = text_ok(&line) ? curl_slist_append(*list, line.bytes) : NULL;
 	if (line.bytes)

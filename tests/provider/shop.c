@@ -157,6 +157,8 @@ void trade_make(struct trade *trade)
 		.input = trade->input ? trade->input : "{\"copies\":1}",
 		.provider_key = trade->key ? trade->key : KEY,
 		.traceparent = trade->traceparent,
+		.route = trade->route,
+		.values = trade->values,
 		.budget_ms = trade->budget_ms ? trade->budget_ms : EXCHANGE_NO_BUDGET,
 		.job_id = { { 1, 2, 3 } },
 		.attempt_id = { { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 } },

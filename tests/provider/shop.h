@@ -60,6 +60,8 @@ struct trade {
 	size_t input_len;  /* 0: to the NUL */
 	const char *key;   /* or NULL: a fixed one */
 	const char *traceparent;
+	const struct route *route; /* with `values` for its headers; or NULL */
+	const struct template_values *values;
 	int64_t budget_ms; /* 0: none; any below -1: spent */
 	int64_t now_us;
 	int64_t hold_ms; /* from its making on; 0: it may be sent at any time */

@@ -111,6 +111,40 @@ static void the_row_names_key_header_and_content_type(void **state)
 	free(peer);
 }
 
+/* " " of a route's input, " \t " of a secret: what the provider is to be told goes out empty, where
+ * libcurl alone would leave the header out. */
+static void a_headers_value_of_blanks_alone_is_not_left_out(void **state)
+{
+	static const char headers[] = "{\"X-Account\": \"{{/account}}\", \"X-Tab\": \"{{/tab}}\"}";
+	static const char input[] = "{\"account\": \" \", \"tab\": \"\\t \"}";
+	struct json_doc *route_doc, *input_doc;
+	struct json_error error;
+	struct peer *peer = calloc(1, sizeof *peer);
+
+	(void)state;
+	assert_int_equal(json_parse(headers, sizeof headers - 1, 8, &route_doc, &error), RC_OK);
+	assert_int_equal(json_parse(input, sizeof input - 1, 8, &input_doc, &error), RC_OK);
+	const struct route route = { .headers = json_root(route_doc),
+				     .result_pointer = (char[]){ "" } };
+	const struct template_values values = { .input = json_root(input_doc) };
+	struct trade trade = { .row = ", \"headers\": {\"X-Blank\": \"${env:ONEJOB_TEST_SECRET}\"}",
+			       .route = &route,
+			       .values = &values };
+
+	setenv("ONEJOB_TEST_SECRET", " \t ", 1);
+	*peer = (struct peer){ .reply = OK_HEAD "Content-Length: 2\r\n\r\n{}", .want = BODY_LEN };
+	peer->reply_len = strlen(peer->reply);
+	make_with_peer(peer, &trade);
+	assert_int_equal(times(peer->got, "\r\nX-Account:\r\n"), 1);
+	assert_int_equal(times(peer->got, "\r\nX-Tab:\r\n"), 1);
+	assert_int_equal(times(peer->got, "\r\nX-Blank:\r\n"), 1);
+	trade_release(&trade);
+	free(peer);
+	json_free(route_doc);
+	json_free(input_doc);
+	unsetenv("ONEJOB_TEST_SECRET");
+}
+
 static void a_secret_goes_out_and_shows_nowhere_else(void **state)
 {
 	struct peer *peer = calloc(1, sizeof *peer);
@@ -369,6 +403,7 @@ int main(void)
 		cmocka_unit_test(a_request_holds_these_lines_and_no_others),
 		cmocka_unit_test(the_input_goes_out_byte_for_byte_by_every_method),
 		cmocka_unit_test(the_row_names_key_header_and_content_type),
+		cmocka_unit_test(a_headers_value_of_blanks_alone_is_not_left_out),
 		cmocka_unit_test(a_secret_goes_out_and_shows_nowhere_else),
 		cmocka_unit_test(a_missing_secret_sends_nothing_and_is_named),
 		cmocka_unit_test(a_callback_that_is_not_set_up_here_sends_nothing),
