@@ -25,7 +25,7 @@ void text_release(struct text *text)
 void text_clear(struct text *text)
 {
 	text->len = 0;
-	text->failed = false;
+	text->failed = text->full = false;
 	if (text->bytes)
 		text->bytes[0] = '\0';
 }
@@ -35,8 +35,10 @@ static bool reserve(struct text *text, size_t more)
 {
 	if (text->failed)
 		return false;
-	if (more > text->cap - text->len)
+	if (more > text->cap - text->len) {
+		text->full = true;
 		goto fail;
+	}
 	size_t need = text->len + more + 1;
 	if (need <= text->size)
 		return true;
@@ -99,11 +101,7 @@ void text_add_hex(struct text *text, const void *bytes, size_t len)
 	static const char digits[] = "0123456789abcdef";
 	const unsigned char *from = bytes;
 
-	if (len > text->cap / 2) {
-		text->failed = true;
-		return;
-	}
-	if (!reserve(text, len * 2))
+	if (!reserve(text, len > text->cap / 2 ? text->cap + 1 : len * 2))
 		return;
 	for (size_t i = 0; i < len; i++) {
 		text->bytes[text->len++] = digits[from[i] >> 4];
@@ -204,6 +202,13 @@ void text_add_json_string(struct text *text, const char *bytes, size_t len)
 bool text_ok(const struct text *text)
 {
 	return !text->failed;
+}
+
+enum rc text_rc(const struct text *text)
+{
+	if (!text->failed)
+		return RC_OK;
+	return text->full ? RC_INVALID : RC_FAULT;
 }
 
 char *text_take(struct text *text)

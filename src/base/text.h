@@ -9,17 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/rc.h"
+
 struct text {
 	char *bytes;
 	size_t len;
 	size_t size; /* allocated */
 	size_t cap;  /* len never passes this */
 	bool failed;
+	bool full; /* what failed would have passed the cap: it will as often as it is tried */
 };
 
 void text_init(struct text *text, size_t cap_bytes); /* cap_bytes: below SIZE_MAX / 2 */
 void text_release(struct text *text); /* frees what is inside; empty, with its cap, after */
-void text_clear(struct text *text);   /* len 0, failed false; keeps the memory */
+void text_clear(struct text *text);   /* len 0, nothing failed; keeps the memory */
 
 void text_add(struct text *text, const void *bytes, size_t len);
 void text_add_str(struct text *text, const char *str);
@@ -31,6 +34,9 @@ void text_add_hex(struct text *text, const void *bytes, size_t len); /* lower ca
 void text_add_json_string(struct text *text, const char *bytes, size_t len);
 
 bool text_ok(const struct text *text);
+
+/* RC_OK; RC_INVALID: longer than its cap; RC_FAULT: no memory. */
+MUST_CHECK enum rc text_rc(const struct text *text);
 
 /* The bytes, which the caller must free; the text is empty after. "" when nothing was added, NULL
  * when failed. */

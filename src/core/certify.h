@@ -49,8 +49,8 @@ certify_done(const struct certify *certify); /* fixtures that have a verdict, of
 uint32_t certify_total(const struct certify *certify); /* rounds * fixtures */
 
 /* The body of the next step; values->input is the fixture's, whatever is given. RC_INVALID: it
- * can't be made: that fixture has failed in this round, certify_next() goes on. RC_FAULT: no
- * memory, or longer than out's cap; nothing has changed. TOKENIZE: the rendered request of the
+ * can't be made, or not within out's cap: that fixture has failed in this round, certify_next()
+ * goes on. RC_FAULT: no memory; nothing has changed. TOKENIZE: the rendered request of the
  * tokenizer. DETOKENIZE: the same without its prompt and with "tokens" as the tokenizer wrote them.
  * WORK: the rendered request with `overrides` merged in; a request that is no object has no place
  * for them, and fails. */

@@ -17,6 +17,16 @@ static const char *words(const struct text *why)
 	return why->bytes ? why->bytes : "it can't be rendered";
 }
 
+/* What has no room now never will. */
+static enum rc room(struct certify *certify, const struct text *out)
+{
+	enum rc rc = text_rc(out);
+
+	if (rc == RC_INVALID)
+		certify_fail(certify, "the request would be longer than %zu bytes", out->cap);
+	return rc;
+}
+
 static enum rc keep_prompt(struct certify *certify)
 {
 	const char *name = certify->route->tokenizer.prompt_name;
@@ -52,10 +62,11 @@ static enum rc tokenize_body(struct certify *certify, const struct template_valu
 		rc = keep_prompt(certify);
 	else if (rc == RC_INVALID)
 		certify_fail(certify, "the tokenizer's request: %s", words(&why));
-	if (rc == RC_OK)
-		text_add(out, certify->request.bytes, certify->request.len);
 	text_release(&why);
-	return rc;
+	if (rc != RC_OK)
+		return rc;
+	text_add(out, certify->request.bytes, certify->request.len);
+	return room(certify, out);
 }
 
 static bool named(const struct json_value *member, const char *name)
@@ -84,7 +95,7 @@ static enum rc detokenize_body(struct certify *certify, struct text *out)
 	}
 	text_add_str(out, "}");
 	json_free(doc);
-	return RC_OK;
+	return room(certify, out);
 }
 
 /* RFC 7396 would put the overrides in the place of a request that is no object, and something else
@@ -96,17 +107,21 @@ static enum rc add_overridden(struct certify *certify, const struct text *reques
 
 	if (!overrides) {
 		text_add(out, request->bytes, request->len);
-		return RC_OK;
+		return room(certify, out);
 	}
 	if (parse(request, &doc) != RC_OK)
 		return RC_FAULT;
 	bool object = json_root(doc)->type == JSON_OBJECT;
 
 	json_free(doc);
-	if (object)
-		return template_merge(request->bytes, request->len, overrides, out);
-	certify_fail(certify, "the request is no object that overrides could be merged into");
-	return RC_INVALID;
+	if (!object) {
+		certify_fail(certify,
+			     "the request is no object that overrides could be merged into");
+		return RC_INVALID;
+	}
+	enum rc rc = template_merge(request->bytes, request->len, overrides, out);
+
+	return rc == RC_INVALID ? room(certify, out) : rc;
 }
 
 static enum rc work_body(struct certify *certify, const struct template_values *values,
@@ -125,7 +140,9 @@ static enum rc work_body(struct certify *certify, const struct template_values *
 	if (rc == RC_INVALID)
 		certify_fail(certify, "the request: %s", words(&why));
 	else if (rc == RC_OK)
-		rc = text_ok(&request) ? add_overridden(certify, &request, out) : RC_FAULT;
+		rc = room(certify, &request);
+	if (rc == RC_OK)
+		rc = add_overridden(certify, &request, out);
 	text_release(&request);
 	text_release(&why);
 	return rc;
@@ -150,5 +167,5 @@ enum rc certify_body(struct certify *certify, const struct template_values *valu
 	case CERTIFY_DONE:
 	case CERTIFY_STEP__MAX: break;
 	}
-	return rc == RC_OK && !text_ok(out) ? RC_FAULT : rc;
+	return rc;
 }

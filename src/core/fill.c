@@ -94,5 +94,6 @@ enum rc fill_text(const char *text, size_t len, const struct fill_values *values
 		text += step.len;
 		len -= step.len;
 	}
-	return text_ok(out) ? RC_OK : RC_FAULT;
+	*missing_out = NULL;
+	return text_rc(out);
 }

@@ -23,8 +23,8 @@ struct fill_values {
  */
 unsigned int fill_names(const char *text, size_t len, bool *broken_out);
 
-/* RC_OK; RC_INVALID: a value isn't there, and *missing_out is its name, a constant; RC_FAULT: `out`
- * is full. */
+/* RC_OK; RC_INVALID: a value isn't there, and *missing_out is its name, a constant, or it would be
+ * longer than out's cap, and *missing_out is NULL; RC_FAULT: no memory. */
 MUST_CHECK enum rc fill_text(const char *text, size_t len, const struct fill_values *values,
 			     bool url, struct text *out, const char **missing_out);
 

@@ -28,7 +28,8 @@ enum seen_end {
 	SEEN_SHUTDOWN,	   /* this side gave up: the poller is going down */
 	SEEN_NOT_EQUIPPED, /* the request could not be made here: a secret or a setting is missing;
 			      another host may have it */
-	SEEN_NOT_BUILT,	   /* the request could not be made: a template pointer isn't there */
+	SEEN_NOT_BUILT,	   /* the request could not be made: a template pointer isn't there, or
+			      it would be too long */
 	SEEN__MAX
 };
 

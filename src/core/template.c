@@ -7,6 +7,7 @@
 #include "core/template_text.h"
 
 #define PATH_MAX_BYTES 512 /* a flaw shows less of it */
+#define WHAT "the request"
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* A value and how it was reached, for the pointer of a flaw. */
@@ -134,8 +135,8 @@ static enum rc render_mixed(struct rendering *r, const char *text, size_t len)
 	for (; rc == RC_OK && len > 0; text += piece.len, len -= piece.len) {
 		piece = piece_first(text, len);
 		rc = piece_add_text(&piece, r->values, &whole, r->why);
-		if (rc == RC_OK && !text_ok(&whole))
-			rc = RC_FAULT;
+		if (rc == RC_OK)
+			rc = template_room(&whole, WHAT, r->why);
 	}
 	if (rc == RC_OK)
 		text_add_json_string(r->out, whole.bytes ? whole.bytes : "", whole.len);
@@ -166,7 +167,7 @@ static enum rc render_value(struct rendering *r, const struct json_value *value)
 		return RC_OK;
 	for (const struct json_value *child = value->child; child && rc == RC_OK;
 	     child = child->next)
-		rc = text_ok(r->out) ? render_value(r, child) : RC_FAULT;
+		rc = text_ok(r->out) ? render_value(r, child) : template_room(r->out, WHAT, r->why);
 	return rc;
 }
 
@@ -179,5 +180,5 @@ enum rc template_render(const struct json_value *template, const struct template
 	if (rc != RC_OK)
 		return rc;
 	text_add(out, r.from, (size_t)(template->raw + template->raw_len - r.from));
-	return text_ok(out) ? RC_OK : RC_FAULT;
+	return template_room(out, WHAT, why);
 }

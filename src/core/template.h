@@ -42,13 +42,14 @@ void template_check_header(const char *text, size_t len, const char *pointer, co
 
 /* The body, as JSON text: what the template has is written as the template's author wrote it, but
  * for the strings that were expanded. RC_INVALID: something isn't there, and `why` names it, by its
- * pointer (`why` holds nothing of the input). RC_FAULT: no memory, or longer than out's cap. */
+ * pointer (`why` holds nothing of the input); or it would be longer than out's cap, as `why` says.
+ * RC_FAULT: no memory. */
 MUST_CHECK enum rc template_render(const struct json_value *template,
 				   const struct template_values *values, struct text *out,
 				   struct text *why);
 
 /* A header's value. Anything but a string goes in as its JSON text. RC_INVALID also where what came
- * in would break the line (CR, LF, NUL, other controls but tab).
+ * in would break the line (CR, LF, NUL, other controls but tab), or be longer than out's cap.
  *
  * expand: reads the secrets in a piece of text; the poller gives secrets_expand(). It is called for
  * what the contract's author wrote between the placeholders, and for nothing else: a "${env:NAME}"
@@ -61,8 +62,8 @@ template_render_header(const char *text, size_t len, const struct template_value
 		       struct text *out, struct text *why);
 
 /* RFC 7396: `patch` merged into the JSON text `target`. A member keeps its place; new ones follow,
- * by name. Digits and strings stay as written. RC_INVALID: target isn't JSON. RC_FAULT: no memory,
- * or longer than out's cap. */
+ * by name. Digits and strings stay as written. RC_INVALID: target isn't JSON, or it would be
+ * longer than out's cap. RC_FAULT: no memory. */
 MUST_CHECK enum rc template_merge(const char *target, size_t target_len,
 				  const struct json_value *patch, struct text *out);
 

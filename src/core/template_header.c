@@ -89,10 +89,10 @@ enum rc template_render_header(const char *text, size_t len, const struct templa
 		piece = piece_first(text, len);
 		enum rc rc = piece.kind == PIECE_PLAIN ? add_own(&piece, expand, out, why)
 						       : piece_add_text(&piece, values, out, why);
+		if (rc == RC_OK)
+			rc = template_room(out, "a header's value", why);
 		if (rc != RC_OK)
 			return rc;
-		if (!text_ok(out))
-			return RC_FAULT;
 	}
 	if (line_bytes(out->bytes ? out->bytes + before : "", out->len - before))
 		return RC_OK;

@@ -139,5 +139,5 @@ enum rc template_merge(const char *target, size_t target_len, const struct json_
 		return rc;
 	rc = merge(json_root(doc), patch, out);
 	json_free(doc);
-	return rc == RC_OK && !text_ok(out) ? RC_FAULT : rc;
+	return rc == RC_OK ? text_rc(out) : rc;
 }

@@ -176,3 +176,12 @@ enum rc piece_add_text(const struct piece *piece, const struct template_values *
 		text_add(out, value.json->raw, value.json->raw_len);
 	return RC_OK;
 }
+
+enum rc template_room(const struct text *out, const char *what, struct text *why)
+{
+	enum rc rc = text_rc(out);
+
+	if (rc == RC_INVALID)
+		text_addf(why, "%s would be longer than %zu bytes", what, out->cap);
+	return rc;
+}

@@ -48,4 +48,8 @@ MUST_CHECK enum rc piece_resolve(const struct piece *piece, const struct templat
 MUST_CHECK enum rc piece_add_text(const struct piece *piece, const struct template_values *values,
 				  struct text *out, struct text *why);
 
+/* Whether all that was added to `out` is in it. RC_INVALID: it would be longer than its cap, as
+ * `why` says of `what`. RC_FAULT: no memory. */
+MUST_CHECK enum rc template_room(const struct text *out, const char *what, struct text *why);
+
 #endif

@@ -23,9 +23,9 @@ struct request {
 };
 
 /* callback: of the attempt, or NULL. RC_OK: request_order() is complete. RC_INVALID: it can't be
- * made, and `why` names what is missing (nothing of the input). RC_NOT_FOUND: a certification's
- * step that needs no request any more. RC_RETRY: this program can't read the contract's version.
- * RC_FAULT: no memory, or larger than REQUEST_MAX_BYTES. In each case request_release() it. */
+ * made, or is larger than REQUEST_MAX_BYTES: `why` says so (and nothing of the input).
+ * RC_NOT_FOUND: a certification's step that needs no request any more. RC_RETRY: this program can't
+ * read the contract's version. RC_FAULT: no memory. In each case request_release() it. */
 MUST_CHECK enum rc request_make(struct errand *errand, const char *callback,
 				struct request *request_out, struct text *why);
 void request_release(struct request *request);

@@ -193,7 +193,7 @@ static enum rc make_headers(struct exchange *exchange, const struct exchange_ord
 	return rc;
 }
 
-/* RC_INVALID: a placeholder can't be filled. */
+/* RC_INVALID: a placeholder can't be filled, or there's too much in them. */
 static enum rc make_question_url(struct exchange *exchange, const struct exchange_order *order,
 				 struct text *url)
 {
@@ -211,7 +211,10 @@ static enum rc make_question_url(struct exchange *exchange, const struct exchang
 
 	if (rc != RC_INVALID)
 		return rc;
-	snprintf(why, sizeof why, "nothing is known for {{%s}}", missing);
+	if (missing)
+		snprintf(why, sizeof why, "nothing is known for {{%s}}", missing);
+	else
+		snprintf(why, sizeof why, "its URL would be longer than %d bytes", URL_MAX_BYTES);
 	return refuse(exchange, why);
 }
 

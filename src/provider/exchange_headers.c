@@ -10,6 +10,7 @@
 #include "provider/secrets.h"
 
 #define LINE_MAX_BYTES (4 * SECRET_MAX_BYTES)
+#define LINES_MAX_BYTES (512 * 1024) /* libcurl has 1 MiB for all of a request's header */
 
 static bool line_bytes(const char *bytes)
 {
@@ -68,6 +69,10 @@ static enum rc fill_value(const struct exchange_order *order, const char *value,
 
 	if (rc != RC_INVALID)
 		return rc;
+	if (!missing) {
+		text_addf(why, "a header value would be longer than %zu bytes", out->cap);
+		return RC_INVALID;
+	}
 	text_addf(why, "a header names {{%s}}, which isn't set up here", missing);
 	return RC_NOT_FOUND;
 }
@@ -180,6 +185,19 @@ static enum rc suppress(struct curl_slist **list, const char *line)
 	return RC_OK;
 }
 
+/* What libcurl has no room for it would find out too late to be sure that nothing was sent. */
+static enum rc measure(const struct curl_slist *list, struct text *why)
+{
+	size_t bytes = 0;
+
+	for (; list; list = list->next)
+		bytes += strlen(list->data) + 2;
+	if (bytes <= LINES_MAX_BYTES)
+		return RC_OK;
+	text_addf(why, "its headers would be longer than %d bytes", LINES_MAX_BYTES);
+	return RC_INVALID;
+}
+
 enum rc exchange_headers(const struct exchange_order *order, struct curl_slist **headers_out,
 			 struct text *why)
 {
@@ -193,6 +211,8 @@ enum rc exchange_headers(const struct exchange_order *order, struct curl_slist *
 			rc = add_row(&list, order, &order->def->headers[i], why);
 	if (rc == RC_OK)
 		rc = add_route(&list, order, why);
+	if (rc == RC_OK)
+		rc = measure(list, why);
 	if (rc != RC_OK) {
 		curl_slist_free_all(list);
 		return rc;

@@ -30,7 +30,7 @@ static enum rc add_secret(const char *name, const char *bytes, size_t len, struc
 		return RC_NOT_FOUND;
 	}
 	text_add(out, bytes, len);
-	return text_ok(out) ? RC_OK : RC_FAULT;
+	return RC_OK;
 }
 
 static enum rc expand_env(const char *name, struct text *out, struct text *why)
@@ -144,5 +144,9 @@ enum rc secrets_expand(const char *value, struct text *out, struct text *why)
 		if (rc != RC_OK)
 			return rc;
 	}
-	return text_ok(out) ? RC_OK : RC_FAULT;
+	enum rc rc = text_rc(out);
+
+	if (rc == RC_INVALID)
+		text_addf(why, "a header value would be longer than %zu bytes", out->cap);
+	return rc;
 }

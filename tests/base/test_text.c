@@ -46,18 +46,21 @@ static void an_addition_past_the_cap_fails_whole_and_for_good(void **state)
 	assert_true(text_ok(&text));
 	text_add(&text, "6", 1);
 	assert_false(text_ok(&text));
+	assert_int_equal(text_rc(&text), RC_INVALID); /* and no lack of memory */
 	text_clear(&text);
+	assert_int_equal(text_rc(&text), RC_OK);
 	text_add_str(&text, "123");
 	text_addf(&text, "%s", "456");
-	assert_false(text_ok(&text));
+	assert_int_equal(text_rc(&text), RC_INVALID);
 	assert_string_equal(text.bytes, "123");
 	text_add(&text, "4", 1); /* would fit, but something is missing already */
 	assert_string_equal(text.bytes, "123");
 	assert_null(text_take(&text));
 	assert_int_equal(text.len, 0);
-	assert_true(text_ok(&text));
+	assert_int_equal(text_rc(&text), RC_OK);
 	text_add_hex(&text, "abc", 3);
 	assert_false(text_ok(&text));
+	assert_int_equal(text_rc(&text), RC_INVALID);
 	text_release(&text);
 	text_init(&text, 0);
 	text_add(&text, "", 0);

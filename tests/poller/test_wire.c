@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/contract.h"
 #include "poller/wire.h"
 
 #define HOLE_FDS 4
@@ -134,10 +135,60 @@ static void f02_what_has_no_connection_is_not_sent_once_its_lease_may_be_over(vo
 	hole_close(&hole);
 }
 
+/* 200 times 400 kB: the same answer however often it is tried, so it is no lack of memory to wait
+ * for the end of. */
+static void an_attempt_whose_request_can_never_fit_is_a_fault_of_its_template(void **state)
+{
+	struct provider_def def = a_patient_def("http://127.0.0.1:9/");
+	struct text text, made;
+	struct flaws flaws;
+	struct contract *contract;
+
+	(void)state;
+	text_init(&text, CONTRACT_MAX_BYTES);
+	text_init(&made, 1 << 20);
+	flaws_init(&flaws);
+	text_add_str(&text, "{\"routes\": [{\"provider\": \"p\", \"request\": [1");
+	for (int i = 0; i < 200; i++)
+		text_add_str(&text, ", \"{{input}}\"");
+	text_add_str(&text, "]}]}");
+	text_add_str(&made, "\"");
+	for (int i = 0; i < 400000; i++)
+		text_add_str(&made, "x");
+	text_add_str(&made, "\"");
+	assert_int_equal(contract_read(text.bytes, text.len, &contract, &flaws), RC_OK);
+	struct blob input = { made.bytes, made.len };
+	struct errand errand = { .kind = ERRAND_SEND,
+				 .tries = 1,
+				 .provider = "p",
+				 .def = &def,
+				 .input = &input,
+				 .has_contract = true,
+				 .contract = contract,
+				 .route = &contract->routes[0],
+				 .traceparent = "",
+				 .budget_ms = -1,
+				 .claimed_ms = clock_monotonic_ms() };
+
+	send_and_wait(&errand, 600);
+	assert_int_equal(errand.word.event, ON_FAILURE);
+	assert_int_equal(errand.word.reason, REASON_TEMPLATE);
+	assert_int_equal(errand.word.phase, PHASE_NOT_SENT);
+	assert_false(errand.word.retryable);
+	assert_non_null(strstr(errand.word.detail, "would be longer than 67108864 bytes"));
+	json_free(errand.tree);
+	outcome_release(&errand.outcome);
+	contract_free(contract);
+	flaws_release(&flaws);
+	text_release(&text);
+	text_release(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(f02_what_has_no_connection_is_not_sent_once_its_lease_may_be_over),
+		cmocka_unit_test(an_attempt_whose_request_can_never_fit_is_a_fault_of_its_template),
 	};
 
 	curl_global_init(CURL_GLOBAL_DEFAULT);

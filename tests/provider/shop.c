@@ -157,6 +157,8 @@ void trade_make(struct trade *trade)
 		.input = trade->input ? trade->input : "{\"copies\":1}",
 		.provider_key = trade->key ? trade->key : KEY,
 		.traceparent = trade->traceparent,
+		.kind = trade->kind,
+		.reference = trade->reference,
 		.route = trade->route,
 		.values = trade->values,
 		.budget_ms = trade->budget_ms ? trade->budget_ms : EXCHANGE_NO_BUDGET,

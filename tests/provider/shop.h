@@ -60,6 +60,8 @@ struct trade {
 	size_t input_len;  /* 0: to the NUL */
 	const char *key;   /* or NULL: a fixed one */
 	const char *traceparent;
+	enum exchange_kind kind; /* with `reference` for a question's URL */
+	const char *reference;
 	const struct route *route; /* with `values` for its headers; or NULL */
 	const struct template_values *values;
 	int64_t budget_ms; /* 0: none; any below -1: spent */

@@ -111,26 +111,43 @@ static void the_row_names_key_header_and_content_type(void **state)
 	free(peer);
 }
 
-/* " " of a route's input, " \t " of a secret: what the provider is to be told goes out empty, where
+/* A route's headers, and the input that they are made of. */
+struct routed {
+	struct json_doc *headers, *input;
+	struct route route;
+	struct template_values values;
+};
+
+static void routed_open(struct routed *routed, const char *headers, const char *input)
+{
+	struct json_error error;
+
+	*routed = (struct routed){ .route.result_pointer = (char[]){ "" } };
+	assert_int_equal(json_parse(headers, strlen(headers), 8, &routed->headers, &error), RC_OK);
+	assert_int_equal(json_parse(input, strlen(input), 8, &routed->input, &error), RC_OK);
+	routed->route.headers = json_root(routed->headers);
+	routed->values.input = json_root(routed->input);
+}
+
+static void routed_close(struct routed *routed)
+{
+	json_free(routed->headers);
+	json_free(routed->input);
+}
+
+/* " " of the input, " \t " of a secret: what the provider is to be told goes out empty, where
  * libcurl alone would leave the header out. */
 static void a_headers_value_of_blanks_alone_is_not_left_out(void **state)
 {
-	static const char headers[] = "{\"X-Account\": \"{{/account}}\", \"X-Tab\": \"{{/tab}}\"}";
-	static const char input[] = "{\"account\": \" \", \"tab\": \"\\t \"}";
-	struct json_doc *route_doc, *input_doc;
-	struct json_error error;
 	struct peer *peer = calloc(1, sizeof *peer);
+	struct routed routed;
+	struct trade trade = { .row = ", \"headers\": {\"X-Blank\": \"${env:ONEJOB_TEST_SECRET}\"}",
+			       .route = &routed.route,
+			       .values = &routed.values };
 
 	(void)state;
-	assert_int_equal(json_parse(headers, sizeof headers - 1, 8, &route_doc, &error), RC_OK);
-	assert_int_equal(json_parse(input, sizeof input - 1, 8, &input_doc, &error), RC_OK);
-	const struct route route = { .headers = json_root(route_doc),
-				     .result_pointer = (char[]){ "" } };
-	const struct template_values values = { .input = json_root(input_doc) };
-	struct trade trade = { .row = ", \"headers\": {\"X-Blank\": \"${env:ONEJOB_TEST_SECRET}\"}",
-			       .route = &route,
-			       .values = &values };
-
+	routed_open(&routed, "{\"X-Account\": \"{{/account}}\", \"X-Tab\": \"{{/tab}}\"}",
+		    "{\"account\": \" \", \"tab\": \"\\t \"}");
 	setenv("ONEJOB_TEST_SECRET", " \t ", 1);
 	*peer = (struct peer){ .reply = OK_HEAD "Content-Length: 2\r\n\r\n{}", .want = BODY_LEN };
 	peer->reply_len = strlen(peer->reply);
@@ -139,10 +156,79 @@ static void a_headers_value_of_blanks_alone_is_not_left_out(void **state)
 	assert_int_equal(times(peer->got, "\r\nX-Tab:\r\n"), 1);
 	assert_int_equal(times(peer->got, "\r\nX-Blank:\r\n"), 1);
 	trade_release(&trade);
+	routed_close(&routed);
 	free(peer);
-	json_free(route_doc);
-	json_free(input_doc);
 	unsetenv("ONEJOB_TEST_SECRET");
+}
+
+static void expect_no_room(struct trade *trade, const char *why)
+{
+	trade_make(trade);
+	assert_int_equal(trade->built, RC_INVALID);
+	assert_int_equal(trade->seen.end, SEEN_NOT_BUILT);
+	assert_int_equal(trade->outcome.kind, OUTCOME_FAILED);
+	assert_int_equal(trade->outcome.reason, REASON_TEMPLATE);
+	assert_int_equal(trade->outcome.phase, PHASE_NOT_SENT);
+	if (!strstr(trade->outcome.detail.bytes, why))
+		fail_msg("%s, not: %s", trade->outcome.detail.bytes, why);
+	trade_release(trade);
+}
+
+/* Too much for the line, or for all that libcurl has room for: never sent, and never to be, so it
+ * is no lack of memory that another try might find gone. */
+static void headers_that_can_never_fit_are_the_templates_fault(void **state)
+{
+	static const struct {
+		const char *headers;
+		size_t bytes; /* of each placeholder */
+		const char *why;
+	} rows[] = {
+		{ "{\"X\": \"{{/v}}\"}", 140000, "a header's value would be longer than" },
+		{ "{\"X\": \"{{/v}}${env:ONEJOB_TEST_SECRET}\"}", 131072,
+		  "a header value would be longer than" },
+		{ "{\"A\": \"{{/v}}\", \"B\": \"{{/v}}\", \"C\": \"{{/v}}\", \"D\": \"{{/v}}\", "
+		  "\"E\": \"{{/v}}\"}",
+		  120000, "its headers would be longer than" },
+	};
+
+	(void)state;
+	setenv("ONEJOB_TEST_SECRET", "t", 1);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct routed routed;
+		struct trade trade = { .path = "/no-room",
+				       .route = &routed.route,
+				       .values = &routed.values };
+		char *input = calloc(1, rows[i].bytes + 16);
+
+		memset(input, 'x', rows[i].bytes + 8);
+		memcpy(input, "{\"v\": \"", 7);
+		memcpy(input + 7 + rows[i].bytes, "\"}", 3);
+		routed_open(&routed, rows[i].headers, input);
+		expect_no_room(&trade, rows[i].why);
+		routed_close(&routed);
+		free(input);
+	}
+	assert_int_equal(shop_requests("no-room"), 0);
+	unsetenv("ONEJOB_TEST_SECRET");
+}
+
+static void a_url_that_can_never_fit_is_the_rows_fault(void **state)
+{
+	char reference[512 + 1], row[1024] = ", \"status\": {\"url\": \"http://127.0.0.1:9/";
+
+	(void)state;
+	memset(reference, '/', sizeof reference - 1); /* each is three bytes in a URL */
+	reference[sizeof reference - 1] = '\0';
+	for (int i = 0; i < 43; i++)
+		strcat(row, "{{reference}}");
+	strcat(row,
+	       "\", \"state\": \"/s\", \"map\": {\"done\": \"succeeded\"}, \"result\": \"/r\"}, "
+	       "\"accepted\": {\"reference\": \"/id\"}");
+	struct trade trade = {
+		.path = "/", .row = row, .kind = EXCHANGE_STATUS, .reference = reference
+	};
+
+	expect_no_room(&trade, "its URL would be longer than 65536 bytes");
 }
 
 static void a_secret_goes_out_and_shows_nowhere_else(void **state)
@@ -404,6 +490,8 @@ int main(void)
 		cmocka_unit_test(the_input_goes_out_byte_for_byte_by_every_method),
 		cmocka_unit_test(the_row_names_key_header_and_content_type),
 		cmocka_unit_test(a_headers_value_of_blanks_alone_is_not_left_out),
+		cmocka_unit_test(headers_that_can_never_fit_are_the_templates_fault),
+		cmocka_unit_test(a_url_that_can_never_fit_is_the_rows_fault),
 		cmocka_unit_test(a_secret_goes_out_and_shows_nowhere_else),
 		cmocka_unit_test(a_missing_secret_sends_nothing_and_is_named),
 		cmocka_unit_test(a_callback_that_is_not_set_up_here_sends_nothing),
