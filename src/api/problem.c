@@ -142,6 +142,15 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 					"The web server bounds requests by client. Nothing was "
 					"done; the same request with the same key may be "
 					"sent again after Retry-After." },
+	[PROBLEM_TOO_EARLY] = { "too-early", 425, "Too early",
+				"It came as TLS early data, which others can replay, and it does "
+				"more than read. Nothing was done; the same request with the same "
+				"key is taken after the handshake." },
+	[PROBLEM_CERTIFICATE_NEEDED] = { "certificate-needed", 400,
+					 "A client certificate is needed",
+					 "The web server knows its users by certificates. The "
+					 "connection brought none that it accepts. Nothing was "
+					 "done." },
 };
 
 const struct problem_row *problem_row(enum problem problem)

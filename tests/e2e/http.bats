@@ -826,13 +826,15 @@ all_certified() { # CONTRACT N: of its routes have a verdict
 
 not_ready() { raw GET /readyz; [ "$status" = 503 ]; }
 
-@test "R11 one click is one identity in nginx's log, the API's answer, the row, the poller's log and the provider's request" {
+@test "R11 one click is one identity in nginx's log, the API's log, the row, the poller's log and the provider's request" {
 	local trace=4bf92f3577b34da6a3ce929d0e0e4736 hash
 
 	create r11-key '{"provider":"inkjet","input":1}' -H "traceparent: 00-$trace-00f067aa0ba902b7-01"
-	is 'the API' "$status" 201
+	is created "$status" 201
 	id=$(field .id)
 	hash=$(printf %s r11-key | sha256sum | cut -c1-16)
+	is 'the API' "$(grep -oE "api.created request=$(header X-Request-Id) job=.*" "$STACK/log/api.log")" \
+		"api.created request=$(header X-Request-Id) job=$id key_hash=$hash trace=$trace"
 	wait_job "$id" succeeded
 	is nginx "$(jq -r --arg id "$id" 'select(.job == $id and .status == 201) | .key_hash + " " + .trace' "$STACK/log/access.log")" "$hash $trace"
 	is 'the row' "$(sql -e "SELECT CONCAT(idempotency_key, ' ', SUBSTR(traceparent, 4, 32)) FROM jobs WHERE HEX(id) = '${id//-/}'")" \
@@ -844,6 +846,7 @@ not_ready() { raw GET /readyz; [ "$status" = 503 ]; }
 @test "R11 without a traceparent of the client's, the job's id is the trace everywhere" {
 	create r11-own '{"provider":"inkjet","input":2}'
 	id=$(field .id)
+	grep -q "api.created .*job=$id .*trace=${id//-/}\$" "$STACK/log/api.log"
 	wait_job "$id" succeeded
 	wait_for 10 grep -q "job=$id .*trace=${id//-/}" "$STACK/log/poller-1.log"
 	is 'the provider' "$(shop '/shop/requests?printer=inkjet' | jq -r --arg k "$id-0" '.[] | select(.key == $k) | .traceparent[3:35]')" "${id//-/}"
