@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # body, status and headers are set by the words of stack.bash
-# The front door as a deployment has it: the two examples of a site, loaded with the files that they include.
+# The front door as a deployment has it: the two examples of sites, loaded with the files that they include.
 
 load stack
 load front
@@ -8,6 +8,8 @@ load work
 
 SITE=jobs.example.org
 OWNERS=intranet.example.org
+PEOPLE=people.example.org
+MACHINES=machines.example.org
 
 setup_file() {
 	head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$BATS_FILE_TMPDIR/keys"
@@ -16,7 +18,10 @@ setup_file() {
 	stack_up --workers 2
 	provider away /away '"enabled":false'
 	certificate
+	client_certificates
 	passwords
+	spawn-fcgi -s "$STACK/silent.sock" -n -- "$(command -v sleep)" 100000 >/dev/null 2>&1 3>&- &
+	echo $! >"$STACK/silent.pid"
 	site_up site
 }
 
@@ -26,14 +31,27 @@ teardown_file() {
 	for pid in "$STACK"/*/site.pid; do
 		[ ! -e "$pid" ] || site_down "$(basename "$(dirname "$pid")")"
 	done
+	kill "$(cat "$STACK/silent.pid")" || true
 	stack_down
 }
-
 
 certificate() {
 	mkdir "$STACK/tls"
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$SITE" \
-		-addext "subjectAltName=DNS:$SITE,DNS:$OWNERS" -keyout "$STACK/tls/privkey.pem" -out "$STACK/tls/fullchain.pem" 2>/dev/null
+		-addext "subjectAltName=DNS:$SITE,DNS:$OWNERS,DNS:$PEOPLE,DNS:$MACHINES" -keyout "$STACK/tls/privkey.pem" -out "$STACK/tls/fullchain.pem" 2>/dev/null
+}
+
+# alice and bob by the authority that the machines' server knows, mallory (who says that she is alice) by one of her own.
+client_certificates() {
+	local dir=$STACK/tls who
+
+	key_for() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "${@:2}" -keyout "$dir/$1.key" -out "$dir/$1.pem" 2>/dev/null; }
+	key_for clients -subj '/CN=clients'
+	key_for mallory -subj '/O=Example/CN=alice'
+	for who in alice bob; do
+		openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/O=Example/CN=$who" -keyout "$dir/$who.key" 2>/dev/null |
+			openssl x509 -req -days 2 -CA "$dir/clients.pem" -CAkey "$dir/clients.key" -CAcreateserial -out "$dir/$who.pem" 2>/dev/null
+	done
 }
 
 passwords() {
@@ -53,10 +71,12 @@ site_up() {
 	mkdir -p "$top/onejob" "$top/tmp"
 	cp "$TOP"/nginx/*.conf "$top/onejob"
 	[ -z "${2-}" ] || sed -E -i "$2" "$top"/onejob/*.conf
+	sed 's/^fastcgi_read_timeout 60s;/fastcgi_read_timeout 1s;/' "$TOP/nginx/pass.conf" >"$top/hasty.conf"
+	printf '%s\n' 'https://app.example.org token;' 'https://console.example.org:8443 credentials;' >>"$top/onejob/origins.conf"
 	ln -sfn "$STACK/api.sock" "$top/api.sock"
 	for _ in 1 2 3 4 5; do
-		TLS=$((20000 + RANDOM % 12000)) CLEAR=$((TLS + 1)) PLAIN=$((TLS + 2))
-		export TLS CLEAR PLAIN
+		TLS=$((20000 + RANDOM % 12000)) CLEAR=$((TLS + 1)) PLAIN=$((TLS + 2)) KNOWS=$((TLS + 3)) EARLY=$((TLS + 4)) HASTY=$((TLS + 5))
+		export TLS CLEAR PLAIN KNOWS EARLY HASTY
 		filled_in "$1" site.conf.example >"$top/site.conf"
 		filled_in "$1" owner.conf.example >"$top/owner.conf"
 		main_conf "$1" >"$top/nginx.conf"
@@ -89,7 +109,8 @@ filled_in() {
 	text=$(sed -E -e "$six d" -e "s,listen (\[::\]:)?443,listen \1$TLS," -e "s,listen (\[::\]:)?80;,listen \1$CLEAR;," \
 		-e 's,listen ([0-9]),listen 127.0.0.1:\1,' -e 's,\[::\],[::1],' \
 		-e "s,/etc/letsencrypt/live/[a-z.]+/,$STACK/tls/," -e "s,/var/log/nginx/onejob.log,$STACK/log/$1-access.log," \
-		-e "s,/run/onejob/api.sock,$STACK/$1/api.sock," -e "s,/etc/nginx/onejob.htpasswd,$STACK/htpasswd," "$TOP/nginx/$2")
+		-e "s,/run/onejob/api.sock,$STACK/$1/api.sock," -e "s,/etc/nginx/onejob.htpasswd,$STACK/htpasswd," \
+		-e "s,/etc/nginx/onejob-clients.pem,$STACK/tls/clients.pem," -e "s,127.0.0.1:9180,127.0.0.1:$KNOWS," "$TOP/nginx/$2")
 	no grep -qE '^[^#]*(/etc/|/var/|/run/|:443|:80\>|listen [0-9]+[ ;])' <<<"${text//$STACK/}"
 	printf '%s\n' "$text"
 }
@@ -113,6 +134,48 @@ main_conf() { # NAME
 			scgi_temp_path "$STACK/$1/tmp/scgi";
 			include site.conf;
 			include owner.conf;
+			# who knows people by a session
+			map \$cookie_session \$session {
+				default 401;
+				~^(alice|bob|none|echo)s\$ 204;
+				locked 403;
+				broken 503;
+			}
+			map \$cookie_session \$session_user {
+				alices alice;
+				bobs bob;
+				echos \$http_x_user;
+			}
+			server {
+				listen 127.0.0.1:$KNOWS;
+				add_header X-User \$session_user;
+				if (\$session = 204) { return 204; }
+				if (\$session = 403) { return 403; }
+				if (\$session = 503) { return 503; }
+				return 401;
+			}
+			# one that takes early data
+			server {
+				listen 127.0.0.1:$EARLY ssl;
+				ssl_certificate "$STACK/tls/fullchain.pem";
+				ssl_certificate_key "$STACK/tls/privkey.pem";
+				ssl_early_data on;
+				ssl_protocols TLSv1.3;
+				access_log "$STACK/log/$1-access.log" onejob;
+				include onejob/locations.conf;
+			}
+			# one whose API never answers
+			server {
+				listen 127.0.0.1:$HASTY;
+				include onejob/server.conf;
+				location / {
+					include hasty.conf;
+					fastcgi_pass "unix:$STACK/silent.sock";
+				}
+				location = /maintenance {
+					return 503;
+				}
+			}
 			server {
 				listen 127.0.0.1:$PLAIN;
 				access_log "$STACK/log/$1-access.log" onejob;
@@ -206,6 +269,193 @@ owners() { at $OWNERS "${@:2}" -u "$1:$1's own"; }	# USER METHOD PATH [CURL OPTI
 	refused 413 body-too-large
 }
 
+# as WAY USER METHOD PATH [CURL OPTIONS...]: with what that way knows users by.
+as() {
+	case $1 in
+	basic) owners "${@:2}" ;;
+	request) at $PEOPLE "${@:3}" -b "session=${2}s" ;;
+	certificate) at $MACHINES "${@:3}" --cert "$STACK/tls/$2.pem" --key "$STACK/tls/$2.key" ;;
+	esac
+}
+
+@test "by a password, another service's word and a certificate alike: the job is the user's that nginx checked, whatever the headers say" {
+	local way owner header
+
+	for way in basic request certificate; do
+		case $way in certificate) owner=CN=%s,O=Example ;; *) owner=%s ;; esac
+		as $way alice POST /v1/jobs -H "Idempotency-Key: way-$way" -d "$AWAY"
+		# shellcheck disable=SC2059 # a format
+		is "by $way" "$status $(field .owner)" "201 $(printf $owner alice)"
+		job=$(field .id)
+		while read -r header; do
+			as $way alice POST /v1/jobs -H "Idempotency-Key: way-$way" -H "$header" -d "$AWAY"
+			is "by $way with $header" "$status $(field .id)" "200 $job"
+		done <<-'ROWS'
+			ONEJOB_OWNER: bob
+			ONEJOB-OWNER: bob
+			Onejob_Owner: bob
+			HTTP_ONEJOB_OWNER: bob
+			Http-Onejob-Owner: bob
+			REMOTE_USER: bob
+			Remote-User: bob
+			X-Remote-User: bob
+			X-User: bob
+			X-Forwarded-User: bob
+			X-Onejob-Owner: bob
+			X-Ssl-Client-S-Dn: CN=bob,O=Example
+			Ssl-Client-Verify: SUCCESS
+			X-Original-Uri: /?session=bobs
+		ROWS
+		as $way bob GET "/v1/jobs/$job"
+		refused 404 not-found
+		as $way bob POST /v1/jobs -H "Idempotency-Key: way-$way" -d "$AWAY"
+		# shellcheck disable=SC2059
+		is "bob's own by $way" "$status $(field .owner)" "201 $(printf $owner bob)"
+	done
+	# one way's proof is nothing to another
+	as request alice GET "/v1/jobs/$job" -u "bob:bob's own"
+	refused 404 not-found	# alice's are no certificate's jobs, and the password isn't read
+	as certificate alice GET "/v1/jobs/$job" -b session=bobs -u "bob:bob's own"
+	is 'certificate beside the others' "$status $(field .owner)" '200 CN=alice,O=Example'
+	as certificate alice GET "/v1/jobs/$job" -H "Authorization: Bearer $ONEJOB_TOKEN"
+	refused 401 unauthorized	# a token beside it must name the same owner
+	as request alice GET /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN"
+	is 'jobs of alice alone' "$status $(field '[.jobs[].owner] | unique | tojson')" '200 ["alice"]'
+}
+
+@test "another service's word: none, a refusal, a word without a name, the client's own X-User and a failure let nobody in" {
+	at $PEOPLE POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY"
+	refused 401 unauthorized
+	at $PEOPLE POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY" -H "Authorization: Bearer $ONEJOB_TOKEN"
+	refused 401 unauthorized
+	as request none POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY" -H "Authorization: Bearer $ONEJOB_TOKEN"
+	refused 401 unauthorized
+	as request echo POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY" -H 'X-User: alice'
+	refused 401 unauthorized
+	at $PEOPLE POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY" -b session=locked
+	refused 403 forbidden
+	at $PEOPLE POST /v1/jobs -H 'Idempotency-Key: word' -d "$AWAY" -b session=broken
+	refused 500 internal
+	at $PEOPLE GET /onejob-authorize -b session=alices
+	refused 404 not-found
+	is rows "$(rows_of_key word)" 0
+}
+
+@test "certificates: none, one of another authority and another server's name let nobody in" {
+	at $MACHINES POST /v1/jobs -H 'Idempotency-Key: subject' -d "$AWAY"
+	refused 400 certificate-needed
+	as certificate mallory POST /v1/jobs -H 'Idempotency-Key: subject' -d "$AWAY"
+	refused 400 certificate-needed
+	at $OWNERS POST /v1/jobs -H 'Idempotency-Key: subject' -d "$AWAY" -H "Host: $MACHINES"
+	has 'another name in Host than in the handshake' '^(400|421)$' "$status"
+	is 'as a problem' "$(header Content-Type)" application/problem+json
+	ONEJOB_URL=http://127.0.0.1:$TLS raw GET /v1/jobs -H "Host: $MACHINES"
+	refused 400 bad-request	# in clear
+	is rows "$(rows_of_key subject)" 0
+}
+
+# said_raw: sends standard input to the plain server, answers with the status line.
+said_raw() {
+	local socket line
+
+	exec {socket}<>"/dev/tcp/127.0.0.1/$PLAIN"
+	cat >&"$socket"
+	IFS= read -r -t 60 -u "$socket" line
+	exec {socket}>&-
+	status=${line:9:3}
+}
+
+@test "no trailer, folded line, doubled or odd header makes an owner where the site takes tokens" {
+	local head="POST /v1/jobs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nIdempotency-Key: odd\r\n" tail trick
+
+	tail="Content-Length: ${#AWAY}\r\n\r\n$AWAY"
+	while IFS='|' read -r want trick; do
+		# shellcheck disable=SC2059 # a format
+		said_raw < <(printf "$head${trick//BODY/$tail}")
+		has "status with $trick" "^$want\$" "$status"
+	done <<-ROWS
+		401|Onejob-Owner: victim\r\nBODY
+		401|Onejob-Owner: victim\r\nOnejob-Owner: victim\r\nBODY
+		40.|X: y\r\n\tONEJOB_OWNER: victim\r\nBODY
+		40.|X: y\r\n ONEJOB_OWNER=victim\r\nBODY
+		40.|Onejob-Owner : victim\r\nBODY
+		40.|X: \0ONEJOB_OWNER=victim\r\nBODY
+		401|ONEJOB.OWNER: victim\r\nBODY
+		401|Transfer-Encoding: chunked\r\nTrailer: Onejob-Owner\r\n\r\n$(printf %x ${#AWAY})\r\n$AWAY\r\n0\r\nOnejob-Owner: victim\r\nONEJOB_OWNER: victim\r\n\r\n
+		400|Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n
+	ROWS
+	is rows "$(rows_of_key odd)" 0
+}
+
+@test "early data: what does more than read is 425 and does nothing, by TLS itself and by a proxy's word; reading is answered" {
+	local method request=$BATS_TEST_TMPDIR/request session=$BATS_TEST_TMPDIR/session to="127.0.0.1:$EARLY" token="Authorization: Bearer $ONEJOB_TOKEN"
+
+	for method in POST PUT DELETE; do
+		plain raw $method /v1/jobs -H 'Early-Data: 1' -H "$token" -H 'Idempotency-Key: early' -H 'Content-Type: application/json' -d "$AWAY"
+		refused 425 too-early
+	done
+	plain raw GET /v1/jobs -H 'Early-Data: 1' -H "$token"
+	is 'reading' "$status" 200
+	printf 'GET /healthz HTTP/1.0\r\n\r\n' | openssl s_client -connect "$to" -tls1_3 -ign_eof -sess_out "$session" >"$BATS_TEST_TMPDIR/first" 2>&1
+	printf 'POST /v1/jobs HTTP/1.0\r\n%s\r\nIdempotency-Key: early\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' \
+		"$token" ${#AWAY} "$AWAY" >"$request"
+	openssl s_client -connect "$to" -tls1_3 -ign_eof -sess_in "$session" -early_data "$request" >"$BATS_TEST_TMPDIR/said" 2>&1 </dev/null
+	grep -q 'Early data was accepted' "$BATS_TEST_TMPDIR/said"
+	grep -q '^HTTP/1.1 425 ' "$BATS_TEST_TMPDIR/said"
+	grep -q '/problems/too-early' "$BATS_TEST_TMPDIR/said"
+	is rows "$(rows_of_key early)" 0
+	plain create early "$AWAY"
+	is 'the same key after the handshake' "$status" 201
+}
+
+cors() { grep -iE '^(access-control-[a-z-]*|vary):' <<<"$headers" | sort || true; }
+
+@test "CORS: listed origins get their preflight from nginx and may read every answer, errors too; others get nothing" {
+	local ask=(-H 'Access-Control-Request-Method: POST' -H 'Access-Control-Request-Headers: authorization,idempotency-key') origin
+	local app='Origin: https://app.example.org' console='Origin: https://console.example.org:8443' token="Authorization: Bearer $ONEJOB_TOKEN"
+	local exposed='Access-Control-Expose-Headers: ETag, Location, Retry-After, Idempotent-Replayed, WWW-Authenticate, X-Request-Id'
+
+	stop_workers	# so it is nginx that answers
+	plain raw OPTIONS /v1/jobs -H "$app" "${ask[@]}"
+	is preflight "$status" 204
+	has 'methods' '^Access-Control-Allow-Methods: .*POST' "$headers"
+	has 'headers' '^Access-Control-Allow-Headers: .*Authorization.*Idempotency-Key.*If-Match' "$headers"
+	has 'age' '^Access-Control-Max-Age: [0-9]+$' "$headers"
+	has 'origin' '^Access-Control-Allow-Origin: https://app.example.org$' "$headers"
+	no grep -q 'Allow-Credentials' <<<"$headers"
+	at $OWNERS OPTIONS /v1/jobs -H "$console" "${ask[@]}"	# which asks for no password: browsers send none here
+	is 'preflight at the owners' "$status $(header Access-Control-Allow-Credentials)" '204 true'
+	let_go
+	plain raw GET /v1/jobs -H "$app" -H "$token"
+	is 'read' "$status"$'\n'"$(cors)" "200"$'\n''Access-Control-Allow-Origin: https://app.example.org'$'\n'"$exposed"$'\nVary: Origin'
+	plain raw GET /v1/jobs -H "$app"
+	is "the API's refusal" "$status $(header Access-Control-Allow-Origin)" '401 https://app.example.org'
+	plain raw TRACE /v1/jobs -H "$app"
+	refused 405 method-not-allowed
+	is "nginx's refusal" "$(header Access-Control-Allow-Origin)" https://app.example.org
+	plain raw POST /v1/jobs -H "$app" -H "$token" -H 'Idempotency-Key: cors' -H 'Early-Data: 1' -d "$AWAY"
+	is 'another of its' "$status $(header Access-Control-Allow-Origin)" '425 https://app.example.org'
+	for origin in https://app.example.org.evil.example https://app.example.org:444 http://app.example.org null https://app.example.org/ ''; do
+		plain raw OPTIONS /v1/jobs -H "Origin: $origin" "${ask[@]}"
+		refused 401 unauthorized
+		is "preflight of '$origin'" "$(cors)" ''
+		plain raw GET /v1/jobs -H "Origin: $origin" -H "$token"
+		is "read by '$origin'" "$status$(cors)" 200
+	done
+	plain raw OPTIONS /v1/jobs -H "$app" -H "$token"
+	refused 405 method-not-allowed	# it asks for nothing, so it is no preflight
+	has 'Allow' 'GET, HEAD' "$(header Allow)"
+}
+
+@test "an API that never answers is 504, a site that is shut 503, both as problems with Retry-After" {
+	ONEJOB_URL=http://127.0.0.1:$HASTY raw GET /v1/jobs
+	refused 504 unavailable
+	has 'Retry-After' '^[1-9][0-9]*$' "$(header Retry-After)"
+	ONEJOB_URL=http://127.0.0.1:$HASTY raw GET /maintenance
+	refused 503 unavailable
+	has 'Retry-After' '^[1-9][0-9]*$' "$(header Retry-After)"
+}
+
 # stand_in FILE: the next request to the site goes into the file instead of to the API.
 stand_in() {
 	rm "$STACK/site/api.sock"
@@ -219,13 +469,13 @@ stand_back() {
 	ln -sfn "$STACK/api.sock" "$STACK/site/api.sock"
 }
 
-@test "the owners' server: the password stops at nginx, the user's name goes on" {
+@test "the owners' server: the password and a Proxy header stop at nginx, the user's name goes on" {
 	stand_in "$BATS_TEST_TMPDIR/request"
-	wait_for 20 eval 'owners alice POST /v1/jobs -H "Idempotency-Key: stops" -d "$AWAY"; [ "$status" = 200 ]'
+	wait_for 20 eval 'owners alice POST /v1/jobs -H "Idempotency-Key: stops" -H "Proxy: http://evil.example" -d "$AWAY"; [ "$status" = 200 ]'
 	stand_back
 	grep -qaF ONEJOB_OWNERalice "$BATS_TEST_TMPDIR/request"
 	grep -qaF HTTP_IDEMPOTENCY_KEY "$BATS_TEST_TMPDIR/request"
-	no grep -qaiF -e AUTHORIZATION -e "$(printf %s "alice:alice's own" | base64)" "$BATS_TEST_TMPDIR/request"
+	no grep -qaiF -e AUTHORIZATION -e HTTP_PROXY -e evil.example -e "$(printf %s "alice:alice's own" | base64)" "$BATS_TEST_TMPDIR/request"
 }
 
 # logged_posts: how many requests the access log of the site tells of.
@@ -381,12 +631,12 @@ teardown() {
 	site_down strict
 }
 
-# hold: a request whose body doesn't come. nginx has counted it once it asks for the body. $holds gets the descriptor.
+# hold KEY: a request whose body doesn't come. nginx has counted it once it asks for the body. $holds gets the descriptor.
 hold() {
 	local socket
 
 	exec {socket}<>"/dev/tcp/127.0.0.1/$PLAIN"
-	printf 'POST /v1/jobs HTTP/1.1\r\nHost: a\r\nIdempotency-Key: held\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n' >&"$socket"
+	printf 'POST /v1/jobs HTTP/1.1\r\nHost: a\r\nIdempotency-Key: %s\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n' "$1" "$ONEJOB_TOKEN" >&"$socket"
 	holds+=("$socket")
 }
 
@@ -400,9 +650,9 @@ asked_for_its_body() { # DESCRIPTOR
 	local i socket holds=()
 
 	# neither the rate nor the patience with a slow client may decide
-	site_up lavish 's,rate=100r/s,rate=1000000r/s,; s,^(client_body_timeout) 30s,\1 30m,'
+	site_up lavish 's,rate=100r/s,rate=1000000r/s,g; s,^(client_body_timeout) 30s,\1 30m,'
 	for ((i = 0; i < 256; i++)); do
-		hold
+		hold "held-$i"
 	done
 	for socket in "${holds[@]}"; do
 		asked_for_its_body "$socket"
@@ -419,4 +669,50 @@ asked_for_its_body() { # DESCRIPTOR
 		exec {socket}>&-
 	done
 	site_down lavish
+}
+
+@test "64 requests of one identity wait at once, the next is refused with 429, and another key or owner is not" {
+	local i socket holds=() other
+
+	other=$(onejob token create --owner other)
+	site_up patient 's,rate=100r/s,rate=1000000r/s,; s,^(client_body_timeout) 30s,\1 30m,'
+	for ((i = 0; i < 64; i++)); do
+		hold clicked
+	done
+	for socket in "${holds[@]}"; do
+		asked_for_its_body "$socket"
+	done
+	plain api POST /v1/jobs -H 'Idempotency-Key: clicked' -d "$AWAY"
+	refused 429 too-many-requests
+	has 'Retry-After' '^[1-9][0-9]*$' "$(header Retry-After)"
+	plain api POST /v1/jobs -H 'Idempotency-Key: clicked-not' -d "$AWAY"
+	is 'another key' "$status" 201
+	TOKEN=$other plain api POST /v1/jobs -H 'Idempotency-Key: clicked' -d "$AWAY"
+	is 'another owner' "$status" 201
+	for socket in "${holds[@]}"; do
+		exec {socket}>&-
+	done
+	wait_for 60 eval "plain api POST /v1/jobs -H 'Idempotency-Key: clicked' -d '$AWAY'; [ \"\$status\" = 201 ]"
+	site_down patient
+}
+
+@test "creates past a credential's burst are refused with 429 from every address, and another credential's are taken" {
+	local other spelt
+
+	other=$(onejob token create --owner other)
+	provider flooded2 /flooded2 '"enabled":false'
+	# one in a while, so that no machine is too slow to exceed it
+	site_up credit 's,^(limit_req_zone.*zone=onejob_requests:.*rate=).*,\11000000r/s;,; s,^(limit_req_zone.*zone=onejob_credentials:.*rate=).*,\11r/m;,'
+	plain flood "$BATS_TEST_TMPDIR/flood" 1 230 flooded2
+	is 'statuses' "$(cut -d' ' -f2 "$BATS_TEST_TMPDIR/flood/codes" | sort -u | tr '\n' ' ')" '201 429 '
+	for spelt in "Bearer $ONEJOB_TOKEN" "bearer   $ONEJOB_TOKEN"; do
+		plain raw GET /v1/jobs --interface 127.0.0.2 -H "Authorization: $spelt"
+		refused 429 too-many-requests
+		has 'Retry-After' '^[1-9][0-9]*$' "$(header Retry-After)"
+	done
+	plain raw GET /v1/jobs -H "Authorization: Bearer $other"
+	is 'another credential' "$status" 200
+	plain raw GET /v1/jobs
+	refused 401 unauthorized	# none at all counts by its address alone
+	site_down credit
 }

@@ -309,7 +309,10 @@ lines_at_least() { [ "$(cat "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 }
 
 @test "D04 the shipped configuration keeps underscores off in every server, and never repeats a POST" {
-	is 'a word for it' "$(grep -lE '^\s*underscores_in_headers off;' "$TOP/nginx/locations.conf" "$TOP/nginx/owner.conf.example" | wc -l)" 2
+	grep -q '^underscores_in_headers off;' "$TOP/nginx/server.conf"
+	is 'servers with TLS and those that include it' "$(cat "$TOP"/nginx/*.example | grep -c 'listen 443')" \
+		"$(cat "$TOP"/nginx/*.example | grep -cE '^\s*include onejob/(server|locations).conf;')"
+	grep -q '^include onejob/server.conf;' "$TOP/nginx/locations.conf"
 	no grep -rqE '^[^#]*underscores_in_headers on' "$TOP/nginx"
 	no grep -rqE '^[^#]*next_upstream.*non_idempotent' "$TOP/nginx"
 	no grep -rqE '^[^#]*fastcgi_param +REMOTE_USER' "$TOP/nginx"

@@ -272,6 +272,8 @@ write_nginx_conf() {
 			limit_req_zone \$binary_remote_addr zone=onejob_requests:1m rate=1000000r/s;
 			limit_req_zone \$binary_remote_addr zone=onejob_probes:1m rate=1000r/s;
 			limit_conn_zone \$binary_remote_addr zone=onejob_connections:1m;
+			limit_req_zone \$onejob_credential zone=onejob_credentials:1m rate=1000000r/s;
+			limit_conn_zone \$onejob_identity zone=onejob_identities:1m;
 			upstream onejob_api {
 				server "unix:$dir/api.sock" max_fails=0;
 			}
