@@ -11,7 +11,8 @@ RUN_PACKAGES=(
 	mariadb-server-core mariadb-client-core nginx spawn-fcgi multiwatch curl
 )
 # shellcheck disable=SC2034
-CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin)
+CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin
+	libapache2-mod-fcgid)	# which brings apache2-bin, the program; the service is another package
 
 # Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
 command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)

@@ -1,0 +1,285 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2034,SC2154 # body, status and headers are set by the words of stack.bash
+# A shared host: an unprivileged account, Apache with mod_fcgid, nginx with spawn-fcgi, the poller from cron. All of it is set up by
+# typing what doc/shared-host.md says; the database server and the print shop are the stack's.
+
+load stack
+load front
+load work
+load page
+
+setup_file() {
+	stack_up --workers 1
+	GUEST=$STACK/guest
+	APACHE=$(free_port) NGINX=$(free_port)
+	export GUEST APACHE NGINX
+	account
+	apache_up
+	type_page
+	guest_token
+}
+
+teardown_file() {
+	local file
+
+	for file in onejob/nginx.pid onejob/api.pid apache/pid; do
+		[ ! -e "$GUEST/$file" ] || kill "$(cat "$GUEST/$file")" || true
+	done
+	wait_for 20 apache_gone
+	stack_down
+}
+
+# guest COMMAND...: as the account. Where we are root that is nobody, else ourselves.
+guest() {
+	local who=()
+
+	[ "$(id -u)" != 0 ] || who=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	(cd "$GUEST" && exec "${who[@]}" env -i HOME="$GUEST" PATH="$GUEST/host-bin:/usr/bin:/bin" LC_ALL=C.UTF-8 "$@")
+}
+
+# What the host gives: a home, one database with plain rights, a crontab. The programs are where `make install` puts them.
+account() {
+	local share=$GUEST/onejob/share/onejob
+
+	mkdir -p "$GUEST/onejob/bin" "$GUEST/onejob/sbin" "$share" "$GUEST/public_html" "$GUEST/host-bin" "$GUEST/apache"
+	cp "$ONEJOB_BUILD/onejob" "$GUEST/onejob/bin"
+	cp "$ONEJOB_BUILD/onejob-api" "$ONEJOB_BUILD/onejob-poller" "$GUEST/onejob/sbin"
+	cp -r "$TOP/nginx" "$TOP/doc/shared-host" "$share"
+	sed -i "s/127.0.0.1:8080/127.0.0.1:$NGINX/" "$share/shared-host/nginx.conf"
+	# shellcheck disable=SC2016 # the script's own
+	printf '#!/bin/sh\ncase $1 in -l) cat "$HOME/crontab" 2>/dev/null ;; -) cat >"$HOME/crontab.new" && mv "$HOME/crontab.new" "$HOME/crontab" ;; esac\n' \
+		>"$GUEST/host-bin/crontab"
+	chmod +x "$GUEST/host-bin/crontab"
+	[ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$GUEST"
+	chmod 711 "$STACK"	# the way to the database's socket
+	mariadb --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" <<-'SQL'
+		CREATE DATABASE you_onejob;
+		CREATE USER you_onejob@localhost IDENTIFIED BY 'secret';
+		GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON you_onejob.* TO you_onejob@localhost;
+	SQL
+}
+
+# Apache as a host has it, but as the account, as suexec would have it run the program.
+apache_up() {
+	local module
+
+	{
+		echo "ServerRoot \"$GUEST/apache\""
+		for module in mpm_event authz_core dir mime rewrite env fcgid; do
+			echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
+		done
+		cat <<-CONF
+			ServerName jobs.example.org
+			Listen 127.0.0.1:$APACHE
+			PidFile pid
+			ErrorLog error.log
+			TypesConfig /dev/null
+			DocumentRoot "$GUEST/public_html"
+			FcgidIPCDir "$GUEST/apache"
+			FcgidProcessTableFile "$GUEST/apache/table"
+			<Directory "/">
+				Require all denied
+			</Directory>
+			<FilesMatch "^\.ht">
+				Require all denied
+			</FilesMatch>
+			<Directory "$GUEST/public_html">
+				Require all granted
+				AllowOverride All
+			</Directory>
+		CONF
+	} | guest tee "$GUEST/apache/httpd.conf" >/dev/null
+	guest /usr/sbin/apache2 -f "$GUEST/apache/httpd.conf" -k start 3>&-
+	wait_for 20 curl -sS -o /dev/null "http://127.0.0.1:$APACHE/"
+}
+
+apache_gone() { [ ! -e "$GUEST/apache/pid" ]; }
+
+# The page with this host's names, and 3 seconds for cron's 55.
+type_page() {
+	local page=$BATS_FILE_TMPDIR/page.md script=$GUEST/typed.sh
+
+	sed -e "s,^    host=localhost,    socket=$STACK/mariadbd.sock," -e "s,https://jobs.example.org,http://127.0.0.1:$APACHE," \
+		-e "s,http://127.0.0.1:8080,http://127.0.0.1:$NGINX," -e "s,https://printer.example/jobs,$PRINTSHOP_URL/inkjet," \
+		-e 's/--for 55 /--for 3 /' "$TOP/doc/shared-host.md" >"$page"
+	BATS_TEST_TMPDIR=$GUEST script_of "$page" | guest tee "$script" >/dev/null
+	guest bash "$script" >"$BATS_FILE_TMPDIR/typed" 2>&1 3>&- || { cat "$BATS_FILE_TMPDIR/typed" >&2; return 1; }
+}
+
+run_onejob() { guest "$GUEST/onejob/run" onejob "$@"; }
+
+guest_token() {
+	ONEJOB_TOKEN=$(run_onejob token create --owner guest)
+	ONEJOB_OPERATOR_TOKEN=$(run_onejob token create --owner host --role operator)
+	export ONEJOB_TOKEN ONEJOB_OPERATOR_TOKEN
+	printf '{"url":"%s/away","enabled":false}' "$PRINTSHOP_URL" | run_onejob provider put away - >/dev/null
+}
+
+guest_sql() { mariadb --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" -N you_onejob "$@"; }
+
+# through DOOR COMMAND...
+through() {
+	local port=$APACHE
+
+	[ "$1" = apache ] || port=$NGINX
+	ONEJOB_URL=http://127.0.0.1:$port "${@:2}"
+}
+
+AWAY='{"provider":"away","input":1}'
+
+# guest_workers: of the account, by its program
+guest_workers() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$GUEST/onejob/sbin/onejob-api" -printf '%h\n' 2>/dev/null | while IFS=/ read -r _ _ pid; do echo "$pid"; done
+}
+
+# The lines of cron, as cron runs them.
+cron_minute() {
+	local line
+
+	while read -r _ _ _ _ _ line; do
+		guest sh -c "$line" 3>&- &
+	done <"$GUEST/crontab"
+}
+
+@test "shared host: the page's commands make a host of it, and every process is the account's" {
+	local pid uid
+
+	uid=$(guest id -u)
+	is 'a job of the page' "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key = 'first'")" 1
+	# shellcheck disable=SC2016
+	is 'cron' "$(cat "$GUEST/crontab")" '* * * * * $HOME/onejob/run onejob-poller --for 3 >>$HOME/onejob/poller.log 2>&1'
+	through apache api GET /v1/jobs
+	is 'apache' "$status" 200
+	through nginx api GET /v1/jobs
+	is 'nginx' "$status" 200
+	for pid in $(guest_workers); do
+		is 'whose' "$(stat -c %u "/proc/$pid")" "$uid"
+	done
+	is 'the option file' "$(stat -c %a "$GUEST/.my.cnf")" 600
+	is 'the socket' "$(stat -c %a "$GUEST/onejob/api.sock")" 600
+}
+
+@test "shared host: create, replay, conflict, ETag, cancel and what isn't a key are the same through Apache and nginx" {
+	local door job etag
+
+	for door in apache nginx; do
+		through $door create "same-$door" "$AWAY"
+		is "$door created" "$status $(header Location | cut -c1-9)" '201 /v1/jobs/'
+		job=$(field .id)
+		through $door create "same-$door" "$AWAY"
+		is "$door replayed" "$status $(field .id) $(header Idempotent-Replayed)" "200 $job true"
+		through $door create "same-$door" '{"provider":"away","input":2}'
+		refused 409 idempotency-key-reused
+		through $door api GET "/v1/jobs/$job"
+		etag=$(header ETag)
+		through $door api GET "/v1/jobs/$job" -H "If-None-Match: $etag"
+		is "$door unchanged" "$status" 304
+		through $door by_curl GET "/v1/jobs/$job" --head -H "Authorization: Bearer $ONEJOB_TOKEN"
+		is "$door HEAD" "$(sed -n 1p <<<"$headers" | cut -d' ' -f2)" 200
+		through $door api POST "/v1/jobs/$job/cancel" -H 'If-Match: "9-9"'
+		refused 412 stale
+		through $door api POST "/v1/jobs/$job/cancel" -H "If-Match: $etag"
+		is "$door cancelled" "$status $(field .state)" '200 cancelled'
+		through $door api POST /v1/jobs -d "$AWAY" -H 'Idempotency-Key: a' -H 'Idempotency-Key: a'
+		refused 400 idempotency-key-invalid
+		through $door api POST /v1/jobs -d "$AWAY" -H 'Idempotency_Key: a'
+		refused 400 idempotency-key-missing
+		through $door raw POST /v1/jobs -d "$AWAY" -H 'Content-Type: application/json' -H 'Idempotency-Key: a' -H 'ONEJOB_OWNER: guest' -H 'Onejob-Owner: guest'
+		refused 401 unauthorized
+		through $door raw GET "//v1//jobs/$job" --path-as-is -H "Authorization: Bearer $ONEJOB_TOKEN"
+		refused 404 not-found
+	done
+	through apache create same-nginx "$AWAY"
+	is 'by the other door' "$status $(field .id .state)" "200 $job cancelled"
+	is 'jobs' "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 'same-%'")" 2
+}
+
+@test "shared host: fifty clicks at once, half of them through each door, are one job" {
+	local ids
+
+	through apache burst "$BATS_TEST_TMPDIR/a" 25 clicks "$AWAY" &
+	through nginx burst "$BATS_TEST_TMPDIR/n" 25 clicks "$AWAY"
+	wait $!
+	is 'created' "$(cat "$BATS_TEST_TMPDIR"/[an]/codes | sort | uniq -c | xargs)" '49 200 1 201'
+	ids=$(jq -r .id "$BATS_TEST_TMPDIR"/[an]/[0-9]* | sort -u)
+	is 'ids' "$(wc -l <<<"$ids")" 1
+	is 'rows' "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key = 'clicks'")" 1
+}
+
+problem_only() { # STATUS NAME: Apache's own, which has no id
+	body=${body%$'\n'}
+	is 'status and type' "$status $(field .type .status) $(header Content-Type)" "$1 /problems/$2 $1 application/problem+json"
+}
+
+@test "shared host: what Apache itself refuses is a problem too, and nothing of the account is shown" {
+	head -c 131073 /dev/zero >"$BATS_TEST_TMPDIR/big"
+	through apache raw POST /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H 'Content-Type: application/json' -H 'Idempotency-Key: big' --data-binary "@$BATS_TEST_TMPDIR/big"
+	problem_only 413 body-too-large
+	through apache raw GET /elsewhere
+	problem_only 404 not-found
+	through apache raw GET /metrics
+	problem_only 404 not-found
+	through apache raw GET /.htaccess
+	problem_only 403 forbidden
+	through apache raw GET /onejob.fcgi
+	refused 401 unauthorized	# it is run, not shown
+	printf '{"provider":"away","input":"' >"$BATS_TEST_TMPDIR/full"
+	{ head -c $((131072 - 30)) /dev/zero | tr '\0' x; printf '"}'; } >>"$BATS_TEST_TMPDIR/full"
+	through apache api POST /v1/jobs -H 'Idempotency-Key: full' --data-binary "@$BATS_TEST_TMPDIR/full"
+	is '128 KiB' "$status" 201
+}
+
+two_alive() { [ "$(guest_sql -e 'SELECT COUNT(*) FROM pollers')" -ge 2 ]; }
+held() { shop '/shop/wait?printer=held&open=1&timeout_ms=1000' -o /dev/null -w '%{http_code}' | grep -q 200; }
+all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'printer' AND state = 'succeeded'")" = "$1" ]; }
+
+@test "shared host: runs of the poller that overlap send each job once" {
+	local i before
+
+	before=$(grep -c poller.start "$GUEST/onejob/poller.log" || true)
+	printf '{"url":"%s/held/stall","timeout_ms":25000}' "$PRINTSHOP_URL" | run_onejob provider put held - >/dev/null
+	through nginx create held '{"provider":"held","input":1}'
+	job=$(field .id)
+	cron_minute
+	wait_for 60 held	# so the first won't leave before the second has come
+	for ((i = 1; i <= 40; i++)); do
+		through nginx create "overlap-$i" '{"provider":"printer","input":1}'
+		is created "$status" 201
+	done
+	cron_minute
+	wait_for 60 two_alive
+	shop '/shop/release?printer=held' -X POST -o /dev/null
+	wait_for 60 all_printed 41
+	wait
+	is 'runs' "$(($(grep -c poller.start "$GUEST/onejob/poller.log") - before))" 2
+	no two_alive
+	through nginx job_is "$job" succeeded
+	is 'attempts' "$(guest_sql -e 'SELECT COUNT(*), COUNT(DISTINCT job_id) FROM attempts')" $'42\t42'
+	is 'requests' "$(shop /shop/requests | jq -c '[.[] | select(.printer == "inkjet" or .printer == "held")] | [length, (map(.key) | unique | length)]')" '[42,42]'
+}
+
+# After the others, so that each worker has done all there is to do.
+@test "shared host: no worker takes more than 8 MiB of memory" {
+	local pid kib n=0
+
+	for pid in $(guest_workers); do
+		kib=$(awk '$1 == "Pss:" { print $2 }' "/proc/$pid/smaps_rollup")
+		echo "worker $pid: $kib KiB"
+		within "PSS in KiB" "$kib" 1 8191
+		n=$((n + 1))
+	done
+	within 'workers' "$n" 3 20	# one or more of Apache's, and two
+}
+
+@test "shared host: Apache puts another in the place of a worker that was killed, and takes its own away when it ends" {
+
+	for pid in $(guest_workers); do
+		[ "$(ps -o comm= -p "$(ps -o ppid= -p "$pid" | xargs)")" = multiwatch ] || kill -9 "$pid"
+	done
+	wait_for 30 eval 'through apache create after-9 "$AWAY"; [[ $status == 20[01] ]]'
+	kill "$(cat "$GUEST/apache/pid")"
+	wait_for 30 apache_gone
+	wait_for 30 eval '[ "$(guest_workers | wc -l)" = 2 ]'	# those behind nginx
+	through nginx create after-9 "$AWAY"
+	is 'still there' "$status" 200
+}
