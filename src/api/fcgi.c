@@ -33,6 +33,7 @@
 #define IDLE_MS 10000	   /* an idle worker looks after its database connection this often */
 #define TRANSFER_WAIT_S 30 /* between two bytes of a body or an answer */
 #define HEAD_WAIT_MS 5000  /* how long a connection may take to bring its parameters */
+#define ACCEPT_WAIT_MS 500 /* where it isn't ours to say that it shall not wait */
 #define PAUSE_MS 1000	   /* out of descriptors or memory */
 #define BODY_FIRST_BYTES 16384
 #define BODY_KEPT_BYTES (64u << 10) /* what a larger one needed is given back after the request */
@@ -356,16 +357,22 @@ static int run_workers(struct worker *workers, size_t n)
 	return code;
 }
 
-/* For the whole process: a peer that is gone is an error of write, not the end. */
+/* For the whole process: a peer that is gone is an error of write, not the end. O_NONBLOCK belongs
+ * to the socket's open description, and whoever starts another process on it may take it away again
+ * (systemd does, for an instance with StandardInput=socket): an accept that then waits in vain,
+ * because another worker was faster, ends all the same. */
 static bool prepare_process(int listen_fd)
 {
+	const struct timeval wait = { .tv_usec = ACCEPT_WAIT_MS * 1000 };
 	int flags = fcntl(listen_fd, F_GETFL);
 	sigset_t set;
 
 	stop_signals(&set);
 	signal(SIGPIPE, SIG_IGN);
 	return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 && flags >= 0 &&
-	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 && FCGX_Init() == 0;
+	       fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+	       setsockopt(listen_fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) == 0 &&
+	       FCGX_Init() == 0;
 }
 
 int fcgi_serve(const struct api *apis, size_t n, int listen_fd)

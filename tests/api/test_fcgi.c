@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,6 +33,7 @@ enum record { BEGIN = 1, ABORT = 2, END = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 }
 static char path[] = "/tmp/onejob-fcgi-XXXXXX";
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
 static pid_t worker;
+static int shared = -1; /* the listening socket, where the test has it too, as systemd has */
 
 static void start(struct sockaddr_un *at, size_t threads)
 {
@@ -44,7 +46,13 @@ static void start(struct sockaddr_un *at, size_t threads)
 	if (worker == 0)
 		_exit(fcgi_serve(apis, threads, fd));
 	assert_true(worker > 0);
-	close(fd);
+	shared = fd;
+}
+
+static void let_go(void)
+{
+	close(shared);
+	shared = -1;
 }
 
 static int setup_threads(size_t threads)
@@ -58,16 +66,27 @@ static int setup_threads(size_t threads)
 	return 0;
 }
 
-static int setup(void **state)
+static int setup_shared(void **state)
 {
 	(void)state;
 	return setup_threads(1);
 }
 
+static int setup(void **state)
+{
+	int rc = setup_shared(state);
+
+	let_go();
+	return rc;
+}
+
 static int setup_three(void **state)
 {
+	int rc = setup_threads(3);
+
 	(void)state;
-	return setup_threads(3);
+	let_go();
+	return rc;
 }
 
 /* The worker's exit code, or -1 when it hasn't left in time. */
@@ -90,6 +109,8 @@ static int teardown(void **state)
 		waitpid(worker, NULL, 0);
 	}
 	worker = 0;
+	if (shared >= 0)
+		let_go();
 	unlink(address.sun_path);
 	return rmdir(path);
 }
@@ -510,6 +531,30 @@ static void each_thread_stops_when_one_signal_comes(void **state)
 	assert_int_equal(leaves(), EXIT_SUCCESS);
 }
 
+static void wake(int signum)
+{
+	(void)signum;
+}
+
+/* Whoever starts a second instance on the socket clears the flag of both. A worker that another one
+ * was faster than may then wait in accept, as this test does, and must come back to its signals. */
+static void an_accept_on_the_shared_socket_ends_also_where_it_may_block(void **state)
+{
+	const struct sigaction action = { .sa_handler = wake }; /* EINTR instead of for ever */
+
+	(void)state;
+	sigaction(SIGALRM, &action, NULL);
+	check_serves(); /* so it has prepared the socket */
+	assert_int_equal(fcntl(shared, F_SETFL, fcntl(shared, F_GETFL) & ~O_NONBLOCK), 0);
+	alarm(WAIT_MS / 1000);
+	assert_int_equal(accept(shared, NULL, NULL), -1);
+	alarm(0);
+	assert_int_equal(errno, EAGAIN);
+	check_serves();
+	kill(worker, SIGTERM);
+	assert_int_equal(leaves(), EXIT_SUCCESS);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -533,6 +578,9 @@ int main(void)
 						setup_three, teardown),
 		cmocka_unit_test_setup_teardown(each_thread_stops_when_one_signal_comes,
 						setup_three, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_accept_on_the_shared_socket_ends_also_where_it_may_block, setup_shared,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
