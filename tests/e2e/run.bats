@@ -5,6 +5,7 @@
 load stack
 load front
 load work
+load page
 
 setup_file() {
 	export ONEJOB_GRACE_SECONDS=1 ONEJOB_POLL_MS=50
@@ -17,6 +18,7 @@ teardown_file() {
 
 teardown() {	# what a test that failed has left
 	[ ! -s "${HUNG-}" ] || kill "$(cat "$HUNG")" 2>/dev/null || true
+	[ -z "${CLICKER-}" ] || kill "$CLICKER" 2>/dev/null || true
 }
 
 pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
@@ -80,6 +82,113 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 	has 'the right' '(CREATE|ALTER) command denied' "$output"
 	ONEJOB_DEFAULTS_FILE=$STACK/migrate.cnf run -0 onejob migrate
 	has 'the schema' "^the schema is at $newest$" "$output"
+}
+
+# What doc/upgrade.md promises of each migration behind the first schema.
+@test "upgrade: no migration takes away a column or a table, or adds what an old program would have to fill in" {
+	local file bad=''
+
+	for file in "$TOP"/sql/0*.sql; do
+		case ${file##*/} in 000[1-7]*) continue ;; esac	# the first schema
+		bad+=$(sed -E "s/--.*//; s/'([^']|'')*'/''/g" "$file" | awk -v file="${file##*/}" '
+			/^[ \t]*(CREATE TABLE|\))/ { made = /CREATE/ ; next }
+			made || /^[ \t]*(ALTER TABLE [a-z_]+)?[ \t]*$/ { next }
+			/^[ \t]*(ADD|DROP) (KEY|INDEX) / { next }
+			/^[ \t]*ADD COLUMN .*(DEFAULT| AS )/ { next }
+			/^[ \t]*ADD COLUMN / && !/NOT NULL/ { next }
+			{ print file ": " $0 }')
+	done
+	is 'what old programs would trip over' "$bad" ''
+}
+
+clicks() { # FILE: creates until FILE.stop is there, a status a line
+	local n=0
+
+	until [ -e "$1.stop" ]; do
+		n=$((n + 1))
+		create "upgrade-$n" '{"provider":"inkjet","input":1}'
+		echo "$status" >>"$1"
+	done
+}
+
+lines_more() { [ "$(wc -l <"$1")" -ge "$2" ]; }
+
+goes_on() { wait_for 60 lines_more "$1" $(($(wc -l <"$1") + 20)); }	# FILE: twenty answers more
+
+worker_count() { [ "$(workers | wc -l)" = "$1" ]; }
+none_left() { [ "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 'upgrade-%' AND state <> 'succeeded'")" = 0 ]; }
+
+# The newer schema is what the migrate of a program to come would make of this one.
+@test "upgrade: a newer schema comes under load, then every program is replaced: each create is answered 201, each job done once" {
+	local codes=$BATS_TEST_TMPDIR/codes old new pid
+
+	no_stack_poller
+	own_poller old ONEJOB_GRACE_SECONDS=60
+	old=$poller
+	: >"$codes"
+	clicks "$codes" 3>&- &
+	CLICKER=$!
+	goes_on "$codes"
+	sql -e "ALTER TABLE jobs ADD COLUMN later INT NULL; ALTER TABLE attempts ADD COLUMN later VARBINARY(9) NOT NULL DEFAULT '';
+		CREATE TABLE later (a INT); INSERT INTO schema_migrations VALUES (9999, 'later', REPEAT('x', 32), NOW(6))"
+	goes_on "$codes"
+	is 'an old program on it' "$(curl -sS "$ONEJOB_URL/readyz")" ready
+	run -1 onejob migrate
+	has 'refused' 'use the newer program' "$output"
+	for pid in $(workers); do
+		kill -TERM "$pid"
+		wait_for 60 gone "$pid"
+		wait_for 60 worker_count 2
+	done
+	goes_on "$codes"
+	own_poller new ONEJOB_GRACE_SECONDS=60
+	new=$poller
+	wait_for 60 registered "$new"
+	kill -TERM "$old"
+	ended "$old" 90
+	is 'the old poller' "$code" 0
+	kill -HUP "$(cat "$STACK/nginx.pid")"
+	goes_on "$codes"
+	touch "$codes.stop"
+	wait "$CLICKER"
+	is 'statuses' "$(sort -u "$codes")" 201
+	wait_for 60 none_left
+	is 'jobs' "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 'upgrade-%'")" "$(wc -l <"$codes")"
+	sent_at_most_once
+	kill -TERM "$new"
+	ended "$new" 90
+	sql -e 'ALTER TABLE jobs DROP COLUMN later; ALTER TABLE attempts DROP COLUMN later; DROP TABLE later; DELETE FROM schema_migrations WHERE number = 9999'
+	stack_start
+}
+
+@test "upgrade: on an older schema programs say so and start nothing; what the page has people type brings it up, and a waiting poller goes on" {
+	local newest id waiting
+
+	newest=$(sql -e 'SELECT MAX(number) FROM schema_migrations')
+	no_stack_poller
+	create upgrade-waits '{"provider":"inkjet","input":1}'
+	id=$(field .id)
+	sql -e "UPDATE schema_migrations SET applied_at = NULL WHERE number = $newest"
+	raw GET /readyz
+	refused 503 unavailable
+	has 'why' 'onejob migrate' "$(field .detail)"
+	run onejob job list
+	no test "$status" = 0
+	has 'the command, too' 'onejob migrate' "$output"
+	own_poller early
+	waiting=$poller
+	wait_for 60 grep -q 'poller.start.*onejob migrate' "$STACK/log/early.log"
+	job_is "$id" queued
+	sed -E -e 's/^   (    |$)/\1/' -e "s,/etc/onejob/migrate.cnf,$STACK/migrate.cnf," -e "s,https://jobs.example.org,$ONEJOB_URL," "$TOP/doc/upgrade.md" >"$BATS_TEST_TMPDIR/page"
+	# the first look is for before an upgrade, and here it is under way
+	sed -i '0,/^    onejob doctor$/ s/^    onejob doctor$/    onejob doctor || true/' "$BATS_TEST_TMPDIR/page"
+	script_of "$BATS_TEST_TMPDIR/page" >"$BATS_TEST_TMPDIR/script"
+	is 'commands of it' "$(grep -cE '^(ONEJOB_[A-Z_]*=[^ ]* )?(onejob|curl) ' "$BATS_TEST_TMPDIR/script")" 4
+	bash "$BATS_TEST_TMPDIR/script" 3>&-
+	wait_job "$id" succeeded 60
+	kill -TERM "$waiting"
+	ended "$waiting" 60
+	stack_start
 }
 
 # killed_while FILE: a start is killed when the file is there, which has the number of a process it waits for; --stop ends that.
