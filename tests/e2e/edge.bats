@@ -224,7 +224,8 @@ stored() { [ "$(rows_of_key "$1")" = 1 ]; }
 	refused 401 unauthorized	# the API says so, of what is under no address of its own too
 	ONEJOB_URL=http://127.0.0.1:$CLEAR raw POST /v1/jobs -H "Host: $SITE" -H "$token" -H 'Idempotency-Key: clear' \
 		-H 'Content-Type: application/json' -d "$AWAY"
-	is 'in clear' "$status $(header Location)" '403 '
+	refused 403 forbidden
+	is 'no way on' "$(header Location)" ''
 	is rows "$(rows_of_key clear)" 0
 	is logged "$(jq -r 'select(.uri == "/v1/jobs" and .status == 201) | .key_hash' "$STACK/log/site-access.log")" \
 		"$(printf tls | sha256sum | cut -c1-16)"
