@@ -32,7 +32,7 @@ static void look_at_settings(struct ctl *ctl, struct findings *findings)
 	else
 		findings_add(findings, HEALTH_BAD, "settings",
 			     "correct the variables named on standard error",
-			     "one or more are out of bounds");
+			     "one or more can't be used");
 }
 
 static void unreached(struct ctl *ctl, struct findings *findings, const char *file)

@@ -93,7 +93,7 @@ enum ctl_exit ctl_failed(struct ctl *ctl, enum rc rc, const char *what)
 enum ctl_exit ctl_connect(struct ctl *ctl)
 {
 	if (!ctl->conf_ok) {
-		ctl_say(ctl, "a setting is out of bounds (see above)");
+		ctl_say(ctl, "a setting can't be used (see above)");
 		return CTL_REFUSED;
 	}
 	ctl->db = db_new(ctl->conf.defaults_file);

@@ -23,7 +23,7 @@ enum ctl_exit {
 
 struct ctl {
 	struct conf conf;
-	bool conf_ok;  /* false: a setting is out of bounds, `conf` holds nothing; only the doctor
+	bool conf_ok;  /* false: a setting can't be used, `conf` holds nothing; only the doctor
 			  goes on */
 	struct db *db; /* made by ctl_connect() */
 	bool patient;  /* it waits for answers as long as it takes */

@@ -28,7 +28,7 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
 	port=$(free_port)
-	env --default-signal=INT "$TOP/run" --dir "$dir" --port "$port" --workers 2 >"$dir/said" 2>&1 3>&- &
+	env -u ONEJOB_STACK --default-signal=INT "$TOP/run" --dir "$dir" --port "$port" --workers 2 >"$dir/said" 2>&1 3>&- &
 	poller=$!
 	wait_for 90 grep -q '^Ctrl-C stops it' "$dir/said" || { cat "$dir/said" >&2; return 1; }
 	for step in 'one job: ' 'once$' '409 /problems/idempotency-key-reused$' 'the job is unknown, not failed' '409 /problems/attempt-in-doubt$' \
@@ -51,9 +51,10 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 
 	before=$(pids "$STACK")
 	"$TOP/run" --detach --dir "$STACK" >/dev/null 2>&1 3>&- &
-	"$TOP/run" --detach --dir "$STACK" >/dev/null 2>&1 3>&-
+	run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
 	wait $!
 	is 'the processes' "$(pids "$STACK")" "$before"
+	no grep -E '^Start' <<<"$output"
 }
 
 @test "whatever part is killed with -9, a start brings it back" {
@@ -62,10 +63,36 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 	for part in printshop nginx poller-1 api mariadbd; do
 		kill -9 "$(cat "$STACK/$part.pid")"
 		stack_start
+		has 'what was down' "^Started again, for it was down: $part\$" "$(cat "$STACK/run.out")"
 		create "after-$part" '{"provider":"inkjet","input":1}'
 		is "created without $part" "$status" 201
 		wait_job "$(field .id)" succeeded
 	done
+}
+
+@test "a start that fails leaves the options and settings of the next one as they were, and says which setting can't be used" {
+	local dir=$BATS_TEST_TMPDIR/var was=$'port=1\nworkers=3\npollers=1 ONEJOB_POLL_MS=77'
+
+	export ONEJOB_BUILT=yes
+	ONEJOB_POLL_MS=78 run -1 "$TOP/run" --detach --dir "$dir" --port="$PORT"
+	has 'why' "port $PORT is in use" "$output"
+	run -0 "$TOP/run" --stop --dir "$dir"
+	has 'nothing was started' 'never started anything there' "$output"
+	printf '%s\n' "${was% *}" >"$dir/settings"
+	printf '%s\n' "${was#* }" >"$dir/environment"
+	ONEJOB_POLL_MS=78 run -1 "$TOP/run" --detach --dir "$dir" --port "$PORT"
+	is 'after a port in use' "$(cat "$dir/settings") $(cat "$dir/environment")" "$was"
+	ONEJOB_MAX_BODY=abc ONEJOB_THREADS=65 run -1 "$TOP/run" --detach --dir "$dir" --port "$(free_port)" --workers 4
+	has 'why' 'name=ONEJOB_MAX_BODY value="abc" min=1024' "$output"
+	has 'why' 'name=ONEJOB_THREADS value="65" min=1 max=64' "$output"
+	is 'after a setting that is none' "$(cat "$dir/settings") $(cat "$dir/environment")" "$was"
+	no test -e "$dir/data"
+}
+
+@test "a shell that has read DIR/env sees the stack's settings, not the defaults" {
+	env -u ONEJOB_POLL_MS -u ONEJOB_GRACE_SECONDS sh -c '. "$1/env"; onejob doctor' - "$STACK" >"$BATS_TEST_TMPDIR/said"
+	has 'kept' '^ONEJOB_POLL_MS=50 ' "$(cat "$BATS_TEST_TMPDIR/said")"
+	has 'kept' '^ONEJOB_GRACE_SECONDS=1 ' "$(cat "$BATS_TEST_TMPDIR/said")"
 }
 
 @test "the programs have rights to rows only; a migration wants CREATE or ALTER besides, and its error names which" {

@@ -36,6 +36,38 @@ start_over() { # as a new shell would
 	[ -z "${ONEJOB_WEBHOOK_PRIVATE+set}" ]
 }
 
+@test "DIR/env has the stack's settings as they are, whatever is in them, and a shell that has read it takes them to no other stack" {
+	export ONEJOB_CALLBACK_KEYS="/a b'\$(touch owned)" ONEJOB_POLL_MS=20
+	keep_environment
+	settings_as_shell >"$dir/env"
+	start_over
+	export ONEJOB_THREADS=3
+	# shellcheck disable=SC1091
+	. "$dir/env"
+	[ "$(env | grep '^ONEJOB_\(POLL\|CALL\|THR\)' | sort)" = "ONEJOB_CALLBACK_KEYS=/a b'\$(touch owned)"$'\nONEJOB_POLL_MS=20' ]
+	export ONEJOB_STACK=$dir ONEJOB_POLL_MS=21
+	ignore_other_stack
+	[ "$ONEJOB_CALLBACK_KEYS" = "/a b'\$(touch owned)" ]
+	dir=$BATS_TEST_TMPDIR/two
+	ignore_other_stack
+	[ -z "${ONEJOB_CALLBACK_KEYS+set}" ]
+	[ "$ONEJOB_POLL_MS" = 21 ]	# given anew
+}
+
+@test "an option's value may follow a blank or =, and what it may be is told" {
+	run -2 "$top/run" --port=x --dir "$dir/none"
+	[[ $output == *"--port needs a number, not 'x'"* ]]
+	for port in 0 65536 99999999 99999999999999999999; do
+		run -2 "$top/run" --port $port --dir "$dir/none"
+		[[ $output == *"--port goes from 1 to 65535, not $port"* ]]
+	done
+	run -2 "$top/run" --workers=0 --dir="$dir/none"
+	[[ $output == *'--workers goes from 1 to 256, not 0'* ]]
+	run -2 "$top/run" --ports=1
+	[[ $output == *"there is no option '--ports'"* ]]
+	[ ! -e "$dir/none" ]
+}
+
 @test "every setting is remembered but the database and the socket, which are the folder's own" {
 	for name in $(grep -o '"ONEJOB_[A-Z_]*"' "$top/src/base/conf.c" | tr -d '"'); do
 		case $name in

@@ -13,6 +13,35 @@ stack_fail() { # MESSAGE [LOG]
 	exit 1
 }
 
+declare -gA stack_written=()	# a file that this very start has written anew: its text before, or nothing
+
+# write_down NAME TEXT: for the next start, in DIR. Until this one has worked it can be taken back.
+write_down() {
+	local before=
+
+	[ ! -e "$dir/$1" ] || before=$(cat "$dir/$1")
+	stack_written[$1]=${stack_written[$1]-$before}
+	put_text "$1" "$2"
+}
+
+put_text() { # NAME TEXT
+	(umask 077 && printf '%s' "${2:+$2$'\n'}" >"$dir/$1.new")
+	mv "$dir/$1.new" "$dir/$1"
+}
+
+take_back() {
+	local name
+
+	for name in "${!stack_written[@]}"; do
+		if [ -n "${stack_written[$name]}" ]; then
+			put_text "$name" "${stack_written[$name]}"
+		else
+			rm -f "${dir:?}/$name"
+		fi
+	done
+	stack_written=()
+}
+
 # begin NAME COMMAND...: part_launch, remembered.
 begin() {
 	stack_begun+=("$1")
@@ -26,6 +55,18 @@ SETTINGS=(ONEJOB_CALLBACK_KEYS ONEJOB_CALLBACK_URL ONEJOB_GRACE_SECONDS ONEJOB_I
 
 is_setting() { # NAME
 	[[ " ${SETTINGS[*]} " == *" $1 "* ]]
+}
+
+# A shell that has read another stack's DIR/env has that one's settings; they aren't meant for this one.
+ignore_other_stack() {
+	local name value
+
+	[ -n "${ONEJOB_STACK-}" ] && [ "$ONEJOB_STACK" != "$dir" ] && [ -r "$ONEJOB_STACK/environment" ] || return 0
+	while IFS='=' read -r name value; do
+		if is_setting "$name" && [ "${!name-}" = "$value" ]; then
+			unset "$name"
+		fi
+	done <"$ONEJOB_STACK/environment"
 }
 
 # What isn't given anew is as it was last time. Nothing in the file is run.
@@ -43,18 +84,36 @@ recall_environment() {
 }
 
 keep_environment() {
+	local name text=
+
+	for name in "${SETTINGS[@]}"; do
+		case ${!name-} in
+		'' | *[[:cntrl:]]*) ;;	# what no program takes
+		*) text+=$name=${!name}$'\n' ;;
+		esac
+	done
+	write_down environment "${text%$'\n'}"
+}
+
+# What a shell has to do to have them, and no others.
+settings_as_shell() {
 	local name
 
-	(
-		umask 077
-		for name in "${SETTINGS[@]}"; do
-			case ${!name-} in
-			'' | *[[:cntrl:]]*) ;;	# what no program takes
-			*) printf '%s=%s\n' "$name" "${!name}" ;;
-			esac
-		done >"$dir/environment.new"
-	)
-	mv "$dir/environment.new" "$dir/environment"
+	for name in "${SETTINGS[@]}"; do
+		if [ -n "${!name-}" ]; then
+			printf "export %s='%s'\n" "$name" "${!name//\'/\'\\\'\'}"
+		else
+			printf 'unset %s\n' "$name"
+		fi
+	done
+}
+
+# What the programs won't take costs no more than the message. There is no such option file, so that nothing else is looked at.
+check_settings() {
+	local said status=0
+
+	said=$(ONEJOB_DEFAULTS_FILE="$dir/none" onejob token list 2>&1) || status=$?
+	[ $status != 1 ] || stack_fail "a setting can't be used:"$'\n'"$(sed -n 's/.* conf\.refused /  /p' <<<"$said")"
 }
 
 # --- mariadbd
@@ -373,10 +432,11 @@ stack_stop() {
 	part_stop mariadbd 90
 }
 
-# Only what this start has begun, the last first; what was up before stays up.
+# Only what this start has begun, the last first; what was up before stays up. The next start finds the settings as they were.
 stack_undo() {
 	local i
 
+	take_back
 	for ((i = ${#stack_begun[@]} - 1; i >= 0; i--)); do
 		part_stop "${stack_begun[i]}" 15
 	done
