@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -138,6 +139,34 @@ enum rc conf_load(struct conf *conf_out)
 		return RC_INVALID;
 	*conf_out = conf;
 	return RC_OK;
+}
+
+/* Read by ./run, or set by DIR/env for its user. */
+static const char *const beside[] = { "ONEJOB_BUILD", "ONEJOB_BUILT",	       "ONEJOB_STACK",
+				      "ONEJOB_URL",   "ONEJOB_OPERATOR_TOKEN", "ONEJOB_TOKEN" };
+
+static bool is_known(const char *name, size_t len)
+{
+	for (size_t i = 0; i < COUNT(numbers) + COUNT(paths) + COUNT(beside); i++) {
+		const char *known = i < COUNT(numbers) ? numbers[i].name
+				    : i < COUNT(numbers) + COUNT(paths)
+					    ? paths[i - COUNT(numbers)].name
+					    : beside[i - COUNT(numbers) - COUNT(paths)];
+
+		if (strlen(known) == len && strncmp(known, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+void conf_strangers(struct text *names)
+{
+	for (char **at = environ; *at; at++) {
+		size_t len = strcspn(*at, "=");
+
+		if (strncmp(*at, "ONEJOB_", 7) == 0 && !is_known(*at, len))
+			text_addf(names, "%s%.*s", names->len > 0 ? ", " : "", (int)len, *at);
+	}
 }
 
 void conf_print(const struct conf *conf, FILE *to)

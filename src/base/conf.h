@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/rc.h"
+#include "base/text.h"
 
 struct conf {
 	uint32_t max_body_bytes;  /* ONEJOB_MAX_BODY */
@@ -30,6 +31,10 @@ struct conf {
 /* RC_OK, or RC_INVALID with a line logged for each flaw that names the setting, its value and its
  * bounds; *conf_out is untouched then. Nothing is clamped. The strings are the environment's. */
 MUST_CHECK enum rc conf_load(struct conf *conf_out);
+
+/* The variables ONEJOB_* of the environment that nothing here reads, by their names with ", "
+ * between: a setting whose name is misspelt does nothing. Empty: there is none. */
+void conf_strangers(struct text *names);
 
 /* A line a setting: name, value, bounds, what it means. For `onejob doctor` and the manual. */
 void conf_print(const struct conf *conf, FILE *to);

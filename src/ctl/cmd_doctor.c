@@ -11,15 +11,18 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/keyring.h"
+#include "core/fill.h"
 #include "core/intent.h"
 #include "core/secret_ref.h"
 #include "ctl/doctor.h"
 #include "ctl/socket_check.h"
 #include "ctl/table.h"
+#include "store/contract_store.h"
 #include "store/provider_store.h"
 #include "store/token_store.h"
 
 #define PROVIDERS_LOOKED_AT 200
+#define CONTRACTS_LOOKED_AT 50 /* each may have a megabyte */
 #define ROUTES_LOOKED_AT 2000
 #define GRANT_RIGHTS                                                                               \
 	"grant this user SELECT, INSERT, UPDATE, DELETE on the database (and CREATE, ALTER where " \
@@ -33,6 +36,12 @@ static void look_at_settings(struct ctl *ctl, struct findings *findings)
 		findings_add(findings, HEALTH_BAD, "settings",
 			     "correct the variables named on standard error",
 			     "one or more can't be used");
+	struct text strangers;
+
+	text_init(&strangers, FINDING_MAX_BYTES / 2);
+	conf_strangers(&strangers);
+	doctor_strangers(findings, strangers.bytes ? strangers.bytes : "");
+	text_release(&strangers);
 }
 
 static void unreached(struct ctl *ctl, struct findings *findings, const char *file)
@@ -112,6 +121,17 @@ static void look_at_vitals(struct ctl *ctl, struct findings *findings)
 	doctor_vitals(findings, &vitals, ctl->conf_ok ? ctl->conf.lease_s : 0);
 }
 
+/* It may accept us and refuse nginx: the eye of who runs this sees it from the rights. */
+static void accepts(struct findings *findings, const char *path)
+{
+	char rights[256];
+
+	socket_rights(path, rights, sizeof rights);
+	findings_add(findings, HEALTH_OK, "API socket", "",
+		     "%s accepts; it is %s, and nginx's user must be able to write there", path,
+		     rights);
+}
+
 static void look_at_sockets(struct ctl *ctl, struct findings *findings)
 {
 	const char *path = ctl->conf.api_socket;
@@ -127,7 +147,7 @@ static void look_at_sockets(struct ctl *ctl, struct findings *findings)
 			     "connect too",
 			     "%s: %s", path, why);
 	else
-		findings_add(findings, HEALTH_OK, "API socket", "", "%s accepts", path);
+		accepts(findings, path);
 	why = url ? socket_check_url(url) : NULL;
 	if (why)
 		findings_add(findings, HEALTH_BAD, "API address",
@@ -136,24 +156,38 @@ static void look_at_sockets(struct ctl *ctl, struct findings *findings)
 		findings_add(findings, HEALTH_OK, "API address", "", "%s accepts connections", url);
 }
 
+/* The first few, with ", " between. */
+struct names {
+	struct text list;
+	size_t count;
+};
+
+static void names_add(struct names *names, const char *before, const char *name, size_t len,
+		      const char *behind)
+{
+	text_addf(&names->list, "%s%s%.*s%s", names->count++ ? ", " : "", before, (int)len, name,
+		  behind);
+}
+
 /* Keys that only this user may not read are the poller's and the API's to read. */
-static void look_at_callbacks(struct ctl *ctl, struct findings *findings)
+static void look_at_callbacks(struct ctl *ctl, struct findings *findings,
+			      const struct names *callers)
 {
 	const char *path = ctl->conf.callback_keys;
 	struct keyring ring = { .len = 0 };
 	bool hidden = path && access(path, R_OK) != 0 && errno == EACCES;
 	bool sound = !path || hidden || keyring_load(path, &ring) == RC_OK;
 
-	doctor_callbacks(findings, ctl->conf.callback_base, path, hidden, sound);
+	doctor_callbacks(findings,
+			 &(struct callback_facts){ .url = ctl->conf.callback_base,
+						   .keys_path = path,
+						   .hidden = hidden,
+						   .sound = sound,
+						   .wanted_by = ctl->conf_ok && callers->list.bytes
+									? callers->list.bytes
+									: "" });
 	keyring_release(&ring);
 }
-
-/* Secrets that can't be seen from here, by name. They are the poller's to read, so this is no fault
- * by itself. */
-struct hidden {
-	struct text names;
-	size_t count;
-};
 
 static bool seen_from_here(const struct secret_ref *ref)
 {
@@ -163,7 +197,8 @@ static bool seen_from_here(const struct secret_ref *ref)
 	return ref->kind == SECRET_ENV ? getenv(name) != NULL : access(name, R_OK) == 0;
 }
 
-static void scan_value(const char *value, struct hidden *hidden)
+/* Secrets that can't be seen from here are the poller's to read, so this is no fault by itself. */
+static void scan_value(const char *value, struct names *hidden)
 {
 	size_t len = strlen(value);
 	struct secret_ref ref;
@@ -174,12 +209,26 @@ static void scan_value(const char *value, struct hidden *hidden)
 			return;
 		if (seen_from_here(&ref))
 			continue;
-		text_addf(&hidden->names, "%s${%s:%.*s}", hidden->count++ ? ", " : "",
-			  ref.kind == SECRET_ENV ? "env" : "file", (int)ref.name_len, ref.name);
+		names_add(hidden, ref.kind == SECRET_ENV ? "${env:" : "${file:", ref.name,
+			  ref.name_len, "}");
 	}
 }
 
-static bool scan_provider(const struct definition_row *row, struct hidden *hidden)
+static bool wants_callbacks(const struct provider_def *def)
+{
+	unsigned int named = 0;
+	bool broken;
+
+	for (size_t i = 0; i < def->headers_len; i++) {
+		const char *value = def->headers[i].value;
+
+		named |= fill_names(value, strlen(value), &broken);
+	}
+	return named & 1u << FILL_CALLBACK_URL;
+}
+
+static bool scan_provider(const struct definition_row *row, struct names *hidden,
+			  struct names *callers)
 {
 	struct provider_def def;
 	struct json_doc *doc;
@@ -193,6 +242,8 @@ static bool scan_provider(const struct definition_row *row, struct hidden *hidde
 		sound = provider_def_read(json_root(doc), &def, &flaws) == RC_OK;
 	for (size_t i = 0; sound && i < def.headers_len; i++)
 		scan_value(def.headers[i].value, hidden);
+	if (sound && wants_callbacks(&def))
+		names_add(callers, "provider ", row->name, strlen(row->name), "");
 	if (sound)
 		provider_def_release(&def);
 	flaws_release(&flaws);
@@ -201,13 +252,13 @@ static bool scan_provider(const struct definition_row *row, struct hidden *hidde
 }
 
 static void judge_providers(struct findings *findings, const struct definition_row *rows,
-			    size_t len, bool more)
+			    size_t len, bool more, struct names *callers)
 {
-	struct hidden hidden = { .count = 0 };
+	struct names hidden = { .count = 0 };
 
-	text_init(&hidden.names, FINDING_MAX_BYTES / 2);
+	text_init(&hidden.list, FINDING_MAX_BYTES / 2);
 	for (size_t i = 0; i < len; i++) {
-		if (!scan_provider(&rows[i], &hidden))
+		if (!scan_provider(&rows[i], &hidden, callers))
 			findings_add(findings, HEALTH_BAD, "provider",
 				     "put it again: onejob provider put NAME FILE",
 				     "%s: its stored definition can't be read", rows[i].name);
@@ -221,12 +272,12 @@ static void judge_providers(struct findings *findings, const struct definition_r
 	if (hidden.count > 0)
 		findings_add(findings, HEALTH_OK, "secrets", "only the pollers must see them",
 			     "not to be seen from here: %s%s",
-			     hidden.names.bytes ? hidden.names.bytes : "",
-			     text_ok(&hidden.names) ? "" : " and more");
-	text_release(&hidden.names);
+			     hidden.list.bytes ? hidden.list.bytes : "",
+			     text_ok(&hidden.list) ? "" : " and more");
+	text_release(&hidden.list);
 }
 
-static void look_at_providers(struct ctl *ctl, struct findings *findings)
+static void look_at_providers(struct ctl *ctl, struct findings *findings, struct names *callers)
 {
 	struct definition_row *rows = NULL;
 	size_t len = 0;
@@ -237,7 +288,25 @@ static void look_at_providers(struct ctl *ctl, struct findings *findings)
 			     db_error(ctl->db));
 		return;
 	}
-	judge_providers(findings, rows, len, more);
+	judge_providers(findings, rows, len, more, callers);
+	definition_list_free(rows, len);
+}
+
+/* Their templates may name the URL anywhere, so the whole text is looked at. What can't be read is
+ * told of by others. */
+static void look_at_contracts(struct ctl *ctl, struct names *callers)
+{
+	static const char placeholder[] = "{{callback_url}}";
+	struct definition_row *rows = NULL;
+	size_t len = 0;
+	bool more = false;
+
+	if (contract_store_list(ctl->db, NULL, CONTRACTS_LOOKED_AT, &rows, &len, &more) != RC_OK)
+		return;
+	for (size_t i = 0; i < len; i++)
+		if (memmem(rows[i].definition.bytes, rows[i].definition.len, placeholder,
+			   sizeof placeholder - 1))
+			names_add(callers, "contract ", rows[i].name, strlen(rows[i].name), "");
 	definition_list_free(rows, len);
 }
 
@@ -291,21 +360,25 @@ static enum ctl_exit print_findings(struct ctl *ctl, const struct findings *find
 
 enum ctl_exit cmd_doctor(struct ctl *ctl, const struct args *args)
 {
+	struct names callers = { .count = 0 };
 	struct findings findings;
 
 	(void)args;
 	findings_init(&findings);
+	text_init(&callers.list, FINDING_MAX_BYTES / 2);
 	look_at_settings(ctl, &findings);
 	const struct client_library client = db_client_library();
 	doctor_client(&findings, &client);
 	if (look_at_database(ctl, &findings) && look_at_schema(ctl, &findings)) {
 		look_at_rights(ctl, &findings);
 		look_at_vitals(ctl, &findings);
-		look_at_providers(ctl, &findings);
+		look_at_providers(ctl, &findings, &callers);
+		look_at_contracts(ctl, &callers);
 		look_at_routes(ctl, &findings);
 	}
 	look_at_sockets(ctl, &findings);
-	look_at_callbacks(ctl, &findings);
+	look_at_callbacks(ctl, &findings, &callers);
+	text_release(&callers.list);
 	enum ctl_exit end = print_findings(ctl, &findings);
 	if (ctl->conf_ok && !ctl->json) {
 		ctl_line(ctl, "%s", "");

@@ -190,29 +190,51 @@ static void judge_settings(struct findings *findings, const struct vitals *vital
 			     "off: a power cut loses jobs that were acknowledged");
 }
 
-void doctor_callbacks(struct findings *findings, const char *url, const char *keys_path,
-		      bool hidden, bool sound)
+void doctor_strangers(struct findings *findings, const char *names)
 {
-	if (!sound)
+	if (names[0])
+		findings_add(findings, HEALTH_WARN, "unknown settings",
+			     "correct the names, or unset them; what there is is listed below",
+			     "nothing reads %s", names);
+}
+
+static void judge_keys(struct findings *findings, const struct callback_facts *facts)
+{
+	if (!facts->sound)
 		findings_add(
 			findings, HEALTH_BAD, "callbacks",
 			"put a line of 64 to 256 hexadecimal digits there: openssl rand -hex 32",
 			"the keys in %s can't be used (see above): neither the pollers nor "
 			"the API start with them",
-			keys_path);
-	else if (url && !keys_path)
+			facts->keys_path);
+	else if (facts->hidden)
+		findings_add(findings, HEALTH_OK, "callbacks", "",
+			     "this user may not read %s; the pollers and the API must",
+			     facts->keys_path);
+	else
+		findings_add(findings, HEALTH_OK, "callbacks", "", "%s",
+			     !facts->keys_path ? "not set up here"
+			     : facts->url      ? "URL and keys are set"
+					       : "keys are set; ONEJOB_CALLBACK_URL isn't, here");
+}
+
+void doctor_callbacks(struct findings *findings, const struct callback_facts *facts)
+{
+	if (facts->sound && facts->url && !facts->keys_path)
 		findings_add(findings, HEALTH_BAD, "callbacks",
 			     "set ONEJOB_CALLBACK_KEYS too, for the pollers and the API",
 			     "ONEJOB_CALLBACK_URL is set without ONEJOB_CALLBACK_KEYS: nothing "
 			     "can be signed, so no provider can call back");
-	else if (hidden)
-		findings_add(findings, HEALTH_OK, "callbacks", "",
-			     "this user may not read %s; the pollers and the API must", keys_path);
 	else
-		findings_add(findings, HEALTH_OK, "callbacks", "", "%s",
-			     !keys_path ? "not set up here"
-			     : url	? "URL and keys are set"
-					: "keys are set; ONEJOB_CALLBACK_URL isn't, here");
+		judge_keys(findings, facts);
+	if (!facts->url && facts->wanted_by[0])
+		findings_add(
+			findings, HEALTH_WARN, "callback URL",
+			"set ONEJOB_CALLBACK_URL and ONEJOB_CALLBACK_KEYS for the pollers, the "
+			"API and here",
+			"not set here, and {{callback_url}} is named by %s: a poller without "
+			"it sends nothing there (never_sent)",
+			facts->wanted_by);
 }
 
 /* A lease is renewed at a third, and lives on after its poller was killed: so how long the most
@@ -282,14 +304,16 @@ static void judge_unknown(struct findings *findings, const struct vitals *vitals
 		findings_add(findings, HEALTH_WARN, "oldest unknown job",
 			     "onejob attempt list --unknown   shows them with the commands that "
 			     "settle them",
-			     "%s, for %s; %" PRIu64 " attempts are unknown",
+			     "%s, for %s; %" PRIu64 " %s unknown",
 			     id_format(&vitals->oldest_unknown, id),
 			     print_age(vitals->database_now_us - vitals->oldest_unknown_us, age),
-			     vitals->unknown_attempts);
+			     vitals->unknown_attempts,
+			     vitals->unknown_attempts == 1 ? "attempt is" : "attempts are");
 	else if (vitals->unknown_attempts > 0)
 		findings_add(findings, HEALTH_OK, "oldest unknown job", "",
-			     "no job is; %" PRIu64 " attempts of settled jobs are",
-			     vitals->unknown_attempts);
+			     "no job is; %" PRIu64 " %s", vitals->unknown_attempts,
+			     vitals->unknown_attempts == 1 ? "attempt of a settled job is"
+							   : "attempts of settled jobs are");
 	else
 		findings_add(findings, HEALTH_OK, "oldest unknown job", "", "none is unknown");
 }
@@ -316,21 +340,25 @@ static void judge_webhooks(struct findings *findings, const struct vitals *vital
 		findings_add(findings, HEALTH_WARN, "webhooks",
 			     "onejob webhook list   shows why; `onejob webhook enable OWNER` once "
 			     "the endpoint wants messages again",
-			     "%" PRIu64 " endpoints are disabled", vitals->endpoints_disabled);
+			     "%" PRIu64 " %s disabled", vitals->endpoints_disabled,
+			     vitals->endpoints_disabled == 1 ? "endpoint is" : "endpoints are");
 	else
 		findings_add(findings, HEALTH_OK, "webhooks", "", "no endpoint is disabled");
 	if (vitals->messages_given_up > 0)
 		findings_add(findings, HEALTH_WARN, "webhook messages", again,
-			     "%" PRIu64 " were given up", vitals->messages_given_up);
+			     "%" PRIu64 " %s given up", vitals->messages_given_up,
+			     vitals->messages_given_up == 1 ? "was" : "were");
 	else
 		findings_add(findings, HEALTH_OK, "webhook messages", "", "none was given up");
 	if (vitals->messages_failing > 0)
 		findings_add(findings, HEALTH_WARN, "failing webhooks",
 			     "onejob webhook list   shows whose endpoint it is; they are tried "
 			     "again by themselves",
-			     "%" PRIu64 " messages have failed and wait for another try; the last "
-			     "answer: %s",
-			     vitals->messages_failing, vitals->failing_answer);
+			     "%" PRIu64 " %s for another try; the last answer: %s",
+			     vitals->messages_failing,
+			     vitals->messages_failing == 1 ? "message has failed and waits"
+							   : "messages have failed and wait",
+			     vitals->failing_answer);
 }
 
 void doctor_vitals(struct findings *findings, const struct vitals *vitals, uint32_t lease_s)

@@ -57,10 +57,19 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 void doctor_clock(struct findings *findings, int64_t database_us, int64_t before_us,
 		  int64_t after_us);
 
-/* What is set here for callbacks. `hidden`: this user may not read the keys; `sound`: they are
- * none, hidden or good. */
-void doctor_callbacks(struct findings *findings, const char *url, const char *keys_path,
-		      bool hidden, bool sound);
+/* What is set here for callbacks, and who wants them. */
+struct callback_facts {
+	const char *url;       /* NULL: not set */
+	const char *keys_path; /* the same */
+	bool hidden;	       /* this user may not read the keys */
+	bool sound;	       /* they are none, hidden or good */
+	const char *wanted_by; /* providers and contracts that name {{callback_url}}; "": none */
+};
+
+void doctor_callbacks(struct findings *findings, const struct callback_facts *facts);
+
+/* Variables ONEJOB_* that nothing reads; "": there is none, and no row. */
+void doctor_strangers(struct findings *findings, const char *names);
 
 /* lease_s: ONEJOB_LEASE_SECONDS, as far as it is known here; 0: it isn't.
  *

@@ -2,12 +2,16 @@
 #include "ctl/socket_check.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -38,6 +42,29 @@ const char *socket_check(const char *path)
 		why = reason_of(errno);
 	close(fd);
 	return why;
+}
+
+void socket_rights(const char *path, char *out, size_t size)
+{
+	struct stat is;
+
+	if (stat(path, &is) != 0) {
+		snprintf(out, size, "gone");
+		return;
+	}
+	const struct passwd *user = getpwuid(is.st_uid);
+	int len = user ? snprintf(out, size, "%s:", user->pw_name)
+		       : snprintf(out, size, "%ju:", (uintmax_t)is.st_uid);
+	const struct group *group = getgrgid(is.st_gid);
+
+	if (len < 0 || (size_t)len >= size)
+		return;
+	if (group)
+		snprintf(out + len, size - (size_t)len, "%s, mode %04o", group->gr_name,
+			 is.st_mode & 07777);
+	else
+		snprintf(out + len, size - (size_t)len, "%ju, mode %04o", (uintmax_t)is.st_gid,
+			 is.st_mode & 07777);
 }
 
 #define ANSWER_WAIT_MS 3000

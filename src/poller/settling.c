@@ -28,15 +28,18 @@ static void log_settled(const struct errand *errand, enum settled verdict)
 	};
 	const struct word *word = &errand->word;
 	const char *reason = reason_name(word->reason);
+	/* Our own words, and not what a provider said. */
+	const char *cause = word->reason == REASON_NEVER_SENT ? word->detail : NULL;
 	char job[ID_TEXT_LEN + 1], attempt[ID_TEXT_LEN + 1], trace[TRACE_ID_LEN + 1];
 
 	trace_id(trace, errand->traceparent, &word->job_id);
 	log_info("attempt",
 		 "job=%s attempt=%s number=%u provider=%s outcome=%s verdict=%s reason=%s "
-		 "http_status=%u trace=%s",
+		 "http_status=%u trace=%s%s%s%s",
 		 id_format(&word->job_id, job), id_format(&word->attempt_id, attempt),
 		 errand->number, errand->provider, events[word->event], verdicts[verdict],
-		 reason ? reason : "-", word->http_status, trace);
+		 reason ? reason : "-", word->http_status, trace, cause ? " detail=\"" : "",
+		 cause ? cause : "", cause ? "\"" : "");
 }
 
 /* A batch that the database refuses as such is said word by word, so that one that can't be written

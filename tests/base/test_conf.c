@@ -194,6 +194,24 @@ static void printing_shows_every_setting_with_its_value(void **state)
 	free(printed);
 }
 
+static void a_variable_that_no_setting_has_is_a_stranger(void **state)
+{
+	static char *mine[] = { "ONEJOB_THREDS=4",   "ONEJOB_THREADS=4",
+				"ONEJOB_THREADS_=4", "ONEJOB_API_SOCKET=",
+				"ONEJOB_STACK=/a",   "MY_ONEJOB_X=1",
+				"ONEJOB_THREAD=4",   NULL };
+	char **before = environ;
+	struct text list;
+
+	(void)state;
+	text_init(&list, 1000);
+	environ = mine;
+	conf_strangers(&list);
+	environ = before;
+	assert_string_equal(list.bytes, "ONEJOB_THREDS, ONEJOB_THREADS_, ONEJOB_THREAD");
+	text_release(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +221,7 @@ int main(void)
 				       clear),
 		cmocka_unit_test_setup(every_flaw_is_named_at_once, clear),
 		cmocka_unit_test_setup(the_defaults_file_must_be_an_absolute_path, clear),
+		cmocka_unit_test(a_variable_that_no_setting_has_is_a_stranger),
 		cmocka_unit_test_setup(printing_shows_every_setting_with_its_value, clear),
 	};
 

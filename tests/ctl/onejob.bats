@@ -392,7 +392,28 @@ contract_of() {
 	has '^bad +settings'
 	ONEJOB_API_SOCKET=/nowhere/api.sock run -1 onejob doctor
 	has '^bad +API socket .*there is no such socket'
+	ONEJOB_THREDS=4 run -0 onejob doctor
+	has '^warn +unknown settings +nothing reads .*ONEJOB_THREDS'
 	run -0 onejob doctor
+	has "^ok +API socket .*api\.sock accepts; it is $(id -un):$(id -gn), mode 0660,"
+}
+
+@test "the doctor and the poller's log name what keeps a request from being sent: a callback URL that isn't set up" {
+	onejob provider put "$MINE-back" - <<<"{\"url\": \"$PRINTSHOP_URL/$MINE/tick\", \"headers\": {\"X-Callback\": \"{{callback_url}}\"}}"
+	onejob contract put "$MINE-tell" - <<<"{\"routes\": [{\"provider\": \"$MINE\", \"request\": [\"<{{callback_url}}>\"]}]}"
+	run -0 onejob doctor
+	has "^warn +callback URL +not set here, and .* provider $MINE-back, contract $MINE-tell: "
+	job=$(MINE=$MINE-back new_job back)
+	wait_for 20 grep -qE " attempt job=$job .*reason=never_sent .*detail=\".*: a header names \{\{callback_url\}\}, " "$STACK/log/poller-1.log"
+	onejob job cancel "$job"
+	onejob contract delete "$MINE-tell"
+	run -0 onejob doctor
+	has "^warn +callback URL +.* by provider $MINE-back: "
+	ONEJOB_CALLBACK_URL=https://a.example run -1 onejob doctor
+	lacks 'callback URL'
+	wait_for 20 onejob provider delete "$MINE-back"
+	run -0 onejob doctor
+	lacks 'callback URL'
 }
 
 @test "what changes something says so as JSON too" {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl/doctor.h"
@@ -208,17 +209,20 @@ static void what_is_alive_by_its_lease_only_shows_how_long_it_is_silent(void **s
 static void callbacks_need_an_address_and_good_keys(void **state)
 {
 	static const struct {
-		const char *url, *keys;
-		bool hidden, sound;
+		struct callback_facts facts;
+		size_t rows;
 		enum health want;
 	} rows[] = {
-		{ NULL, NULL, false, true, HEALTH_OK },
-		{ "https://a", "/keys", false, true, HEALTH_OK },
-		{ "https://a", "/keys", true, true, HEALTH_OK },
-		{ NULL, "/keys", false, true, HEALTH_OK },
-		{ "https://a", NULL, false, true, HEALTH_BAD },
-		{ "https://a", "/keys", false, false, HEALTH_BAD },
-		{ NULL, "/keys", false, false, HEALTH_BAD },
+		{ { NULL, NULL, false, true, "" }, 1, HEALTH_OK },
+		{ { "https://a", "/keys", false, true, "provider cb" }, 1, HEALTH_OK },
+		{ { "https://a", "/keys", true, true, "" }, 1, HEALTH_OK },
+		{ { NULL, "/keys", false, true, "" }, 1, HEALTH_OK },
+		{ { "https://a", NULL, false, true, "provider cb" }, 1, HEALTH_BAD },
+		{ { "https://a", "/keys", false, false, "" }, 1, HEALTH_BAD },
+		{ { NULL, "/keys", false, false, "" }, 1, HEALTH_BAD },
+		{ { NULL, NULL, false, true, "provider cb" }, 2, HEALTH_WARN },
+		{ { NULL, "/keys", true, true, "provider cb" }, 2, HEALTH_WARN },
+		{ { NULL, "/keys", false, false, "provider cb" }, 2, HEALTH_BAD },
 	};
 
 	(void)state;
@@ -226,12 +230,42 @@ static void callbacks_need_an_address_and_good_keys(void **state)
 		struct findings findings;
 
 		findings_init(&findings);
-		doctor_callbacks(&findings, rows[i].url, rows[i].keys, rows[i].hidden,
-				 rows[i].sound);
-		if (findings.len != 1 || findings_worst(&findings) != rows[i].want)
+		doctor_callbacks(&findings, &rows[i].facts);
+		if (findings.len != rows[i].rows || findings_worst(&findings) != rows[i].want)
 			fail_msg("row %zu", i);
+		if (rows[i].rows == 2)
+			assert_non_null(
+				strstr(find(&findings, "callback URL")->found, "provider cb:"));
 		findings_release(&findings);
 	}
+}
+
+static void a_socket_is_told_with_who_may_connect(void **state)
+{
+	char rights[256], want[64];
+	struct stat is;
+
+	(void)state;
+	assert_int_equal(stat("/", &is), 0);
+	socket_rights("/", rights, sizeof rights);
+	snprintf(want, sizeof want, "root:root, mode %04o", is.st_mode & 07777);
+	assert_string_equal(rights, want);
+	socket_rights("/nowhere", rights, sizeof rights);
+	assert_string_equal(rights, "gone");
+}
+
+static void an_unknown_setting_is_told_by_name(void **state)
+{
+	struct findings findings;
+
+	(void)state;
+	findings_init(&findings);
+	doctor_strangers(&findings, "");
+	assert_int_equal(findings.len, 0);
+	doctor_strangers(&findings, "ONEJOB_THREDS");
+	assert_int_equal(findings_worst(&findings), HEALTH_WARN);
+	assert_non_null(strstr(find(&findings, "unknown settings")->found, "ONEJOB_THREDS"));
+	findings_release(&findings);
 }
 
 static void an_address_where_nobody_listens_is_told(void **state)
@@ -371,6 +405,8 @@ int main(void)
 		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
 		cmocka_unit_test(what_is_alive_by_its_lease_only_shows_how_long_it_is_silent),
 		cmocka_unit_test(callbacks_need_an_address_and_good_keys),
+		cmocka_unit_test(a_socket_is_told_with_who_may_connect),
+		cmocka_unit_test(an_unknown_setting_is_told_by_name),
 		cmocka_unit_test(an_address_where_nobody_listens_is_told),
 		cmocka_unit_test(each_later_route_is_judged_by_its_certificate),
 		cmocka_unit_test(
