@@ -30,15 +30,7 @@ static enum check_verdict judge_pattern(const struct pattern *pattern, const str
 {
 	if (at->type != JSON_STRING)
 		return CHECK_BROKEN;
-	uint64_t most = PATTERN_STEPS(at->string_len);
-	uint64_t purse = most < *steps_left ? most : *steps_left;
-
-	*steps_left -= purse;
-	enum pattern_verdict verdict =
-		pattern_match_within(pattern, at->string, at->string_len, &purse);
-
-	*steps_left += purse;
-	switch (verdict) {
+	switch (pattern_match(pattern, at->string, at->string_len, steps_left)) {
 	case PATTERN_MATCHES: return CHECK_HOLDS;
 	case PATTERN_DIFFERS: return CHECK_BROKEN;
 	case PATTERN_UNJUDGED:
@@ -87,12 +79,6 @@ static bool equals_input(const struct check *check, const struct json_value *at,
 	return given && json_equal(given, at);
 }
 
-/* What the patterns of one list may cost together: of the order of a second. */
-static uint64_t purse_for(const struct json_value *document)
-{
-	return UINT64_C(20000000) + 16 * (uint64_t)document->raw_len;
-}
-
 static enum check_verdict judge(const struct check *check, const struct json_value *document,
 				const struct json_value *input, uint64_t *steps_left)
 {
@@ -113,14 +99,6 @@ static enum check_verdict judge(const struct check *check, const struct json_val
 	return CHECK_UNJUDGED;
 }
 
-enum check_verdict check_judge(const struct check *check, const struct json_value *document,
-			       const struct json_value *input)
-{
-	uint64_t steps_left = purse_for(document);
-
-	return judge(check, document, input, &steps_left);
-}
-
 void check_add_name(const struct check *check, struct text *out)
 {
 	text_addf(out, "%s at ", kind_names[check->kind]);
@@ -131,8 +109,8 @@ enum check_verdict check_list_judge(const struct check_list *list,
 				    const struct json_value *document,
 				    const struct json_value *input, struct text *why)
 {
+	uint64_t steps_left = CHECKS_STEPS(document->raw_len);
 	const struct check *unjudged = NULL;
-	uint64_t steps_left = purse_for(document);
 
 	for (size_t i = 0; i < list->len; i++) {
 		switch (judge(&list->list[i], document, input, &steps_left)) {
@@ -155,7 +133,7 @@ enum check_verdict check_list_judge(const struct check_list *list,
 const struct check *check_list_any(const struct check_list *list, const struct json_value *document,
 				   const struct json_value *input)
 {
-	uint64_t steps_left = purse_for(document);
+	uint64_t steps_left = CHECKS_STEPS(document->raw_len);
 
 	for (size_t i = 0; i < list->len; i++)
 		if (judge(&list->list[i], document, input, &steps_left) != CHECK_BROKEN)

@@ -24,6 +24,10 @@
 
 #define CHECKS_MAX 64 /* of one list */
 
+/* What the patterns of one list may cost together, for a document of so many bytes: as much as a
+ * schema may. One match may cost a quarter of it. */
+#define CHECKS_STEPS(len) (4 * PATTERN_STEPS(len))
+
 enum check_kind {
 	CHECK_EQUALS,
 	CHECK_IN,
@@ -53,7 +57,8 @@ struct check_list {
 enum check_verdict {
 	CHECK_HOLDS,
 	CHECK_BROKEN,
-	CHECK_UNJUDGED, /* a pattern that would take too long: never taken for "holds" */
+	CHECK_UNJUDGED, /* a pattern that would take too long, or comes after such ones: never
+			   taken for "holds" */
 	CHECK_VERDICT__MAX
 };
 
@@ -63,13 +68,11 @@ MUST_CHECK enum rc check_list_read(const struct json_value *json, const char *po
 				   struct check_list *list_out, struct flaws *flaws);
 void check_list_release(struct check_list *list);
 
-/* Whether one check holds. input: NULL where there is none (then EQUALS_INPUT is broken). */
-enum check_verdict check_judge(const struct check *check, const struct json_value *document,
-			       const struct json_value *input);
-
 /* Adds the check's kind and pointer, as in: equals at "/total". One line, whatever the pointer
  * holds. */
 void check_add_name(const struct check *check, struct text *out);
+
+/* Both: input: NULL where there is none (then EQUALS_INPUT is broken). */
 
 /* All of them: HOLDS, else the first that doesn't (BROKEN before UNJUDGED), named in `why` by its
  * pointer and kind, which the contract's author wrote; no value of the document goes there. */

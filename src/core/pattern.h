@@ -35,12 +35,11 @@ MUST_CHECK enum rc pattern_compile(const char *text, size_t len, struct pattern 
 				   char why[PATTERN_WHY_MAX]);
 void pattern_free(struct pattern *pattern); /* NULL is fine */
 
-/* Does it match anywhere in `subject`? */
-enum pattern_verdict pattern_match(const struct pattern *pattern, const char *subject, size_t len);
-
-/* The same with a purse: *steps_left is what it may cost, and what is left of that after. A step is
- * a byte that was looked at or an item of the pattern that was tried. */
-enum pattern_verdict pattern_match_within(const struct pattern *pattern, const char *subject,
-					  size_t len, uint64_t *steps_left);
+/* Does it match anywhere in `subject`? *steps_left is the purse of whoever has more to judge:
+ * what this match may cost, where that is less than PATTERN_STEPS(), and what is left after. A step
+ * is a byte that was looked at or an item of the pattern that was tried, and each match costs some
+ * by itself, whatever it is about. */
+enum pattern_verdict pattern_match(const struct pattern *pattern, const char *subject, size_t len,
+				   uint64_t *steps_left);
 
 #endif

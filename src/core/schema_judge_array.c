@@ -92,11 +92,12 @@ enum schema_verdict judge_prefix_items(struct judging *in, const struct schema_n
 	enum schema_verdict verdict = SCHEMA_MET;
 	size_t i = 0;
 
-	(void)node;
 	if (at->value->type != JSON_ARRAY)
 		return SCHEMA_MET;
 	for (const struct json_value *item = at->value->child;
 	     item && i < part->count && verdict != SCHEMA_BROKEN; item = item->next, i++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		verdict = judge_and(verdict,
 				    judge_child(in, part->nodes[i], at, item, NULL, (int64_t)i));
 		judge_mark(marks, i, SCHEMA_MET);
@@ -149,10 +150,13 @@ enum schema_verdict judge_contains(struct judging *in, const struct schema_node 
 		return SCHEMA_MET;
 	in->quiet++;
 	for (const struct json_value *item = at->value->child; item; item = item->next, i++) {
-		enum schema_verdict verdict = SCHEMA_UNJUDGED;
+		if (!judge_spend(in, 1)) { /* nor will anybody be able to ask for the marks */
+			open += at->value->count - i;
+			break;
+		}
+		enum schema_verdict verdict =
+			judge_child(in, part->nodes[0], at, item, NULL, (int64_t)i);
 
-		if (judge_spend(in, 1))
-			verdict = judge_child(in, part->nodes[0], at, item, NULL, (int64_t)i);
 		met += verdict == SCHEMA_MET;
 		open += verdict == SCHEMA_UNJUDGED;
 		judge_mark(marks, i, verdict);

@@ -3,6 +3,7 @@
 #include "core/schema_judging.h"
 
 #define TOO_OPEN "it depends on what can't be judged"
+#define TOO_COSTLY "it takes too many steps to judge"
 
 enum schema_verdict judge_ref(struct judging *in, const struct schema_node *node,
 			      const struct schema_part *part, const struct place *at,
@@ -22,7 +23,7 @@ enum schema_verdict judge_dynamic_ref(struct judging *in, const struct schema_no
 
 	for (const struct scope *scope = in->scope; name && scope; scope = scope->outer) {
 		if (!judge_spend(in, 16 + name->name_len))
-			return judge_open(in, node, part, at, "it takes too many steps to judge");
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		const struct schema_anchor *anchor =
 			schema_anchor_find(in->schema, scope->resource, name->name, name->name_len);
 		if (anchor && anchor->dynamic)
@@ -37,9 +38,11 @@ enum schema_verdict judge_all_of(struct judging *in, const struct schema_node *n
 {
 	enum schema_verdict verdict = SCHEMA_MET;
 
-	(void)node;
-	for (size_t i = 0; i < part->count && verdict != SCHEMA_BROKEN; i++)
+	for (size_t i = 0; i < part->count && verdict != SCHEMA_BROKEN; i++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		verdict = judge_and(verdict, judge_node(in, part->nodes[i], at, marks));
+	}
 	return verdict;
 }
 
@@ -58,8 +61,11 @@ enum schema_verdict judge_any_of(struct judging *in, const struct schema_node *n
 {
 	enum schema_verdict verdict = SCHEMA_BROKEN;
 
-	for (size_t i = 0; i < part->count && (marks || verdict != SCHEMA_MET); i++)
+	for (size_t i = 0; i < part->count && (marks || verdict != SCHEMA_MET); i++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		verdict = judge_or(verdict, judge_aside(in, part->nodes[i], at, marks));
+	}
 	return tell(in, node, part, at, verdict);
 }
 
@@ -70,6 +76,8 @@ enum schema_verdict judge_one_of(struct judging *in, const struct schema_node *n
 	size_t met = 0, open = 0;
 
 	for (size_t i = 0; i < part->count && met < 2; i++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, part, at, TOO_COSTLY);
 		enum schema_verdict verdict = judge_aside(in, part->nodes[i], at, marks);
 
 		met += verdict == SCHEMA_MET;

@@ -56,11 +56,13 @@ enum schema_verdict judge_pattern_properties(struct judging *in, const struct sc
 
 	if (at->value->type != JSON_OBJECT)
 		return SCHEMA_MET;
-	for (const struct json_value *member = at->value->by_name; member;
-	     member = member->next_by_name, rank++) {
+	for (const struct json_value *member = at->value->by_name;
+	     member && verdict != SCHEMA_BROKEN; member = member->next_by_name, rank++) {
 		if (!judge_spend(in, 1))
 			return judge_open(in, node, part, at, TOO_COSTLY);
 		for (size_t i = 0; i < part->count && verdict != SCHEMA_BROKEN; i++) {
+			if (!judge_spend(in, 1))
+				return judge_open(in, node, part, at, TOO_COSTLY);
 			enum schema_verdict match =
 				judge_pattern(in, node, part, at, part->patterns[i], member->name,
 					      member->name_len);
@@ -87,10 +89,13 @@ static enum schema_verdict some_pattern(struct judging *in, const struct schema_
 {
 	enum schema_verdict verdict = SCHEMA_BROKEN;
 
-	for (size_t i = 0; patterns && i < patterns->count && verdict != SCHEMA_MET; i++)
+	for (size_t i = 0; patterns && i < patterns->count && verdict != SCHEMA_MET; i++) {
+		if (!judge_spend(in, 1))
+			return judge_open(in, node, patterns, at, TOO_COSTLY);
 		verdict = judge_or(verdict,
 				   judge_pattern(in, node, patterns, at, patterns->patterns[i],
 						 member->name, member->name_len));
+	}
 	return verdict;
 }
 

@@ -159,12 +159,7 @@ enum schema_verdict judge_pattern(struct judging *in, const struct schema_node *
 				  const struct schema_part *part, const struct place *at,
 				  const struct pattern *pattern, const char *text, size_t len)
 {
-	uint64_t purse = PATTERN_STEPS(len) < in->steps_left ? PATTERN_STEPS(len) : in->steps_left;
-	uint64_t rest = in->steps_left - purse;
-	enum pattern_verdict verdict = pattern_match_within(pattern, text, len, &purse);
-
-	in->steps_left = rest + purse;
-	switch (verdict) {
+	switch (pattern_match(pattern, text, len, &in->steps_left)) {
 	case PATTERN_MATCHES: return SCHEMA_MET;
 	case PATTERN_DIFFERS: return SCHEMA_BROKEN;
 	case PATTERN_UNJUDGED:

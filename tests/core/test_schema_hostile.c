@@ -216,26 +216,90 @@ static void slow_patterns_on_many_members_are_not_judged_to_the_end(void **state
 	assert_int_equal(verdict_of(&schema, &document), SCHEMA_UNJUDGED);
 }
 
-/* A match costs PCRE2's own setting up, however short the name is. */
-static void
-many_short_names_under_many_patterns_are_given_up_in_the_steps_that_are_left(void **state)
+/* Members with names of up to four bytes, under patterns that match none of them. */
+static enum schema_verdict short_names(int members, int patterns, const char *more)
 {
 	struct text schema, document;
 
+	begin(&schema, &document);
+	text_add_str(&schema, "{\"patternProperties\":{");
+	for (int i = 0; i < patterns; i++)
+		text_addf(&schema, "%s\"^x%d\":true", i > 0 ? "," : "", i);
+	text_addf(&schema, "}%s}", more);
+	text_add_str(&document, "{");
+	for (int i = 0; i < members; i++)
+		text_addf(&document, "%s\"%x\":0", i > 0 ? "," : "", i);
+	text_add_str(&document, "}");
+	return verdict_of(&schema, &document);
+}
+
+/* Whether a pattern is for a name or not, the member is good. So this verdict can only come from
+ * whoever stops: one who goes on without a step left finds the document met. */
+static void
+many_short_names_under_many_patterns_are_given_up_in_the_steps_that_are_left(void **state)
+{
+	static const char *const rows[] = { "", ",\"additionalProperties\":true" };
+
 	(void)state;
-	for (int members = 100; members <= 10000; members *= 100) {
-		begin(&schema, &document);
-		text_add_str(&schema, "{\"patternProperties\":{\"^x0\":true");
-		for (int i = 1; i < 100; i++)
-			text_addf(&schema, ",\"^x%d\":true", i);
-		text_add_str(&schema, "}}");
-		text_add_str(&document, "{\"\":1");
-		for (int i = 0; i < members; i++)
-			text_addf(&document, ",\"%d\":1", i);
-		text_add_str(&document, "}");
-		assert_int_equal(verdict_of(&schema, &document),
-				 members == 100 ? SCHEMA_MET : SCHEMA_UNJUDGED);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(short_names(1000, 100, rows[i]), SCHEMA_MET);
+		assert_int_equal(short_names(1000, SCHEMA_PATTERNS_MAX, rows[i]), SCHEMA_UNJUDGED);
+		assert_int_equal(short_names(60000, SCHEMA_PATTERNS_MAX, rows[i]), SCHEMA_UNJUDGED);
 	}
+}
+
+/* A schema that has `one` so many times between `open` and `close`, on an array. */
+static enum schema_verdict on_items(const char *open, const char *one, size_t times,
+				    const char *close, size_t items)
+{
+	struct text schema, document;
+
+	begin(&schema, &document);
+	text_add_str(&schema, open);
+	text_add_str(&schema, one);
+	for (size_t i = 1; i < times; i++)
+		text_addf(&schema, ",%s", one);
+	text_add_str(&schema, close);
+	text_add_str(&document, "[0");
+	add_repeated(&document, ",0", items - 1);
+	text_add_str(&document, "]");
+	return verdict_of(&schema, &document);
+}
+
+/* `true` and `false` are judged without a step; a loop over thousands of them isn't. */
+static void schemas_that_are_judged_at_once_are_not_judged_without_end(void **state)
+{
+	static const struct {
+		const char *open, *one, *close;
+		enum schema_verdict small;
+	} rows[] = {
+		{ "{\"items\":{\"allOf\":[", "true", "]}}", SCHEMA_MET },
+		{ "{\"items\":{\"not\":{\"anyOf\":[", "false", "]}}}", SCHEMA_MET },
+		{ "{\"items\":{\"not\":{\"oneOf\":[", "false", "]}}}", SCHEMA_MET },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(on_items(rows[i].open, rows[i].one, 9000, rows[i].close, 100),
+				 rows[i].small);
+		assert_int_equal(on_items(rows[i].open, rows[i].one, 9000, rows[i].close, 10000),
+				 SCHEMA_UNJUDGED);
+	}
+}
+
+/* The same 4,900 schemas for the items in front, applied 5,000 times. */
+static void prefix_items_applied_again_and_again_are_not_judged_to_the_end(void **state)
+{
+	struct text open;
+
+	(void)state;
+	text_init(&open, TEXT_MAX);
+	text_add_str(&open, "{\"allOf\":[{\"$ref\":\"#/$defs/p\"}");
+	add_repeated(&open, ",{\"$ref\":\"#/$defs/p\"}", 4999);
+	text_add_str(&open, "],\"$defs\":{\"p\":{\"prefixItems\":[");
+	assert_int_equal(on_items(open.bytes, "true", 4900, "]}}}", 100), SCHEMA_MET);
+	assert_int_equal(on_items(open.bytes, "true", 4900, "]}}}", 4900), SCHEMA_UNJUDGED);
+	text_release(&open);
 }
 
 /* What a schema may hold at most; one more is refused, with a flaw or two that say so. */
@@ -324,6 +388,8 @@ int main(void)
 		cmocka_unit_test(slow_patterns_on_many_members_are_not_judged_to_the_end),
 		cmocka_unit_test(
 			many_short_names_under_many_patterns_are_given_up_in_the_steps_that_are_left),
+		cmocka_unit_test(schemas_that_are_judged_at_once_are_not_judged_without_end),
+		cmocka_unit_test(prefix_items_applied_again_and_again_are_not_judged_to_the_end),
 		cmocka_unit_test(a_schema_nested_too_deep_is_refused),
 		cmocka_unit_test(a_schema_of_too_many_parts_is_refused),
 		cmocka_unit_test(thousands_of_names_are_resolved),
