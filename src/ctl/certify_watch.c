@@ -41,15 +41,36 @@ static const struct certificate *find_certificate(const struct certificate *list
 	return NULL;
 }
 
+/* Long reports come in several pages. */
 static enum rc read_certificates(struct ctl *ctl, const char *contract,
 				 struct certificate **list_out, size_t *len_out)
 {
-	const struct certificate_filter filter = { .contract = contract, .limit = 200 };
-	bool more;
+	struct certificate_filter filter = { .contract = contract, .limit = 200 };
+	struct certificate *all = calloc(CONTRACT_ROUTES_MAX, sizeof *all);
+	bool more = all != NULL;
+	enum rc rc = all ? RC_OK : RC_FAULT;
+	size_t len = 0;
 
-	*list_out = NULL;
-	*len_out = 0;
-	return certificate_store_list(ctl->db, &filter, list_out, len_out, &more);
+	while (more) {
+		struct certificate *page = NULL;
+		size_t page_len = 0, i = 0;
+
+		rc = certificate_store_list(ctl->db, &filter, &page, &page_len, &more);
+		for (; i < page_len && len < CONTRACT_ROUTES_MAX; i++)
+			all[len++] = page[i];
+		more = rc == RC_OK && more && page_len > 0 && len < CONTRACT_ROUTES_MAX;
+		filter.has_before = true;
+		if (len > 0)
+			filter.before = all[len - 1].id;
+		for (; i < page_len; i++)
+			certificate_release(&page[i]);
+		free(page);
+	}
+	*list_out = all;
+	*len_out = len;
+	if (rc != RC_OK)
+		certificate_list_free(all, len);
+	return rc;
 }
 
 static void refuse(struct ctl *ctl, const struct certify_order *order, enum certify_asked asked,

@@ -6,6 +6,7 @@
 
 #include "ctl/build.h"
 #include "ctl/input.h"
+#include "store/certificate_store.h"
 #include "store/job_store.h"
 
 struct purge {
@@ -13,6 +14,7 @@ struct purge {
 	uint64_t keys_after_s; /* 0: keys stay */
 	uint64_t payloads;     /* what was done */
 	uint64_t rows;
+	uint64_t reports;
 };
 
 static enum ctl_exit read_purge(struct ctl *ctl, const struct args *args, struct purge *purge_out)
@@ -44,11 +46,16 @@ static enum ctl_exit print_counts(struct ctl *ctl, const struct purge *purge)
 
 		build_add(&object, "payloads", build_number(purge->payloads));
 		build_add(&object, "rows", build_number(purge->rows));
+		build_add(&object, "reports", build_number(purge->reports));
 		return ctl_print_json(ctl, object);
 	}
 	ctl_line(ctl, "emptied %" PRIu64 " jobs", purge->payloads);
 	if (purge->keys_after_s > 0)
 		ctl_line(ctl, "removed %" PRIu64 " jobs with their keys", purge->rows);
+	if (purge->reports > 0)
+		ctl_line(ctl,
+			 "emptied %" PRIu64 " reports of certifications that don't count any more",
+			 purge->reports);
 	return CTL_DONE;
 }
 
@@ -67,6 +74,9 @@ enum ctl_exit cmd_purge(struct ctl *ctl, const struct args *args)
 			     : RC_OK;
 	if (rc == RC_OK)
 		rc = job_store_purge_payloads(ctl->db, purge.payloads_after_s, &purge.payloads);
+	if (rc == RC_OK)
+		rc = certificate_store_purge_reports(ctl->db, purge.payloads_after_s,
+						     &purge.reports);
 	end = print_counts(ctl, &purge);
 	return rc == RC_OK ? end
 			   : ctl_failed(ctl, rc,

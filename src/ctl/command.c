@@ -157,7 +157,9 @@ const struct command command_rows[] = {
 	  "onejob webhook delete alice", BIT(OPTION_JSON), 1, cmd_webhook_delete },
 
 	{ "purge", NULL, "--payloads-after LENGTH [--keys-after LENGTH]",
-	  "Empty old settled jobs; keys stay taken unless --keys-after is given.",
+	  "Empty old settled jobs, and reports of certificates that don't count any more; keys "
+	  "stay "
+	  "taken unless --keys-after is given.",
 	  "onejob purge --payloads-after 30d",
 	  BIT(OPTION_PAYLOADS_AFTER) | BIT(OPTION_KEYS_AFTER) | BIT(OPTION_JSON), 0, cmd_purge },
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/page_fit.h"
 #include "store/stmt.h"
 
 static enum rc read_row(struct stmt *st, struct certificate *c)
@@ -26,6 +27,7 @@ struct page {
 	const struct certificate_filter *filter;
 	struct certificate *list;
 	size_t len;
+	uint32_t limit; /* the filter's, or what fits */
 };
 
 static const struct id *last_id(const struct certificate_filter *filter)
@@ -36,9 +38,8 @@ static const struct id *last_id(const struct certificate_filter *filter)
 	return filter->has_before ? &filter->before : &none;
 }
 
-static void bind_filter(struct stmt *st, const struct certificate_filter *filter)
+static void bind_filter(struct stmt *st, const struct certificate_filter *filter, uint32_t limit)
 {
-	bind_u64(st, CONTRACT_RULE_VERSION);
 	bind_id(st, last_id(filter));
 	for (int i = 0; i < 2; i++)
 		bind_str(st, filter->contract);
@@ -50,21 +51,28 @@ static void bind_filter(struct stmt *st, const struct certificate_filter *filter
 		bind_null(st);
 	bind_u64(st, CONTRACT_RULE_VERSION);
 	bind_u64(st, filter->valid);
-	bind_u64(st, filter->limit + 1u);
+	bind_u64(st, limit);
 }
 
 static enum rc list(struct db *db, void *arg)
 {
 	struct page *page = arg;
-	struct stmt *st = db_stmt(db, SQL_CERTIFICATE_LIST);
+	struct stmt *st = db_stmt(db, SQL_CERTIFICATE_SIZES);
 
 	for (size_t i = 0; i < page->len; i++)
 		certificate_release(&page->list[i]);
 	page->len = 0;
-	bind_filter(st, page->filter);
-	enum rc rc = stmt_run(st);
+	page->limit = page->filter->limit;
+	bind_filter(st, page->filter, page->limit);
+	enum rc rc = page_fit(st, &page->limit);
 
-	while (rc == RC_OK && page->len <= page->filter->limit) {
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_CERTIFICATE_LIST);
+	bind_u64(st, CONTRACT_RULE_VERSION);
+	bind_filter(st, page->filter, page->limit + 1);
+	rc = stmt_run(st);
+	while (rc == RC_OK && page->len <= page->limit) {
 		rc = stmt_fetch(st);
 		if (rc == RC_OK)
 			rc = read_row(st, &page->list[page->len]);
@@ -79,7 +87,7 @@ static enum rc list(struct db *db, void *arg)
 enum rc certificate_store_list(struct db *db, const struct certificate_filter *filter,
 			       struct certificate **list_out, size_t *len_out, bool *more_out)
 {
-	struct page page = { filter, calloc(filter->limit + 1u, sizeof(struct certificate)), 0 };
+	struct page page = { filter, calloc(filter->limit + 1u, sizeof(struct certificate)), 0, 0 };
 
 	if (!page.list)
 		return RC_FAULT;
@@ -89,7 +97,7 @@ enum rc certificate_store_list(struct db *db, const struct certificate_filter *f
 		certificate_list_free(page.list, page.len);
 		return rc;
 	}
-	*more_out = page.len > filter->limit;
+	*more_out = page.len > page.limit;
 	if (*more_out)
 		certificate_release(&page.list[--page.len]);
 	*list_out = page.list;

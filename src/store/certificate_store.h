@@ -26,11 +26,16 @@ struct certificate_filter {
 	uint32_t limit; /* 1 to 200 */
 };
 
-/* The newest verdict of each route of the versions that count now, newest first. */
+/* The newest verdict of each route of the versions that count now, newest first. A page of long
+ * reports ends early: *more_out. */
 MUST_CHECK enum rc certificate_store_list(struct db *db, const struct certificate_filter *filter,
 					  struct certificate **list_out, size_t *len_out,
 					  bool *more_out);
 void certificate_list_free(struct certificate *list, size_t len);
+
+/* Reports of verdicts that died or were superseded so long ago become empty lists. */
+MUST_CHECK enum rc certificate_store_purge_reports(struct db *db, uint64_t older_than_s,
+						   uint64_t *emptied_out);
 
 #define CERTIFICATES_EXPIRING_MAX 256
 

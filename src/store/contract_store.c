@@ -189,8 +189,8 @@ enum rc contract_store_put(struct db *db, const char *name, const struct contrac
 enum rc contract_store_list(struct db *db, const char *after, uint32_t limit,
 			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
-	return definition_rows_list(db, SQL_CONTRACT_LIST, after, limit, rows_out, len_out,
-				    more_out);
+	return definition_rows_list(db, SQL_CONTRACT_LIST, SQL_CONTRACT_SIZES, after, limit,
+				    rows_out, len_out, more_out);
 }
 
 static enum rc delete_live(struct db *db, void *arg)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "store/page_fit.h"
+
 void definition_row_release(struct definition_row *row)
 {
 	free(row->definition.bytes);
@@ -68,24 +70,39 @@ enum rc definition_rows_read(struct db *db, enum sql statement, const char *name
 }
 
 struct page {
-	enum sql statement;
+	enum sql statement, sizes;
 	const char *after;
-	uint32_t limit;
+	uint32_t most;
+	uint32_t limit; /* `most`, or what fits */
 	struct definition_row *rows;
 	size_t len;
 };
 
+static struct stmt *page_statement(struct db *db, enum sql statement, const struct page *page,
+				   uint32_t limit)
+{
+	struct stmt *st = db_stmt(db, statement);
+
+	bind_str(st, page->after ? page->after : "");
+	bind_u64(st, limit);
+	return st;
+}
+
 static enum rc read_page(struct db *db, void *arg)
 {
 	struct page *page = arg;
-	struct stmt *st = db_stmt(db, page->statement);
+	enum rc rc = RC_OK;
 
 	while (page->len > 0) /* of an earlier round */
 		definition_row_release(&page->rows[--page->len]);
-	bind_str(st, page->after ? page->after : "");
-	bind_u64(st, page->limit + 1u);
-	enum rc rc = stmt_run(st);
+	page->limit = page->most;
+	if (page->sizes != SQL__MAX)
+		rc = page_fit(page_statement(db, page->sizes, page, page->most), &page->limit);
+	if (rc != RC_OK)
+		return rc;
+	struct stmt *st = page_statement(db, page->statement, page, page->limit + 1);
 
+	rc = stmt_run(st);
 	while (rc == RC_OK && page->len <= page->limit) {
 		rc = stmt_fetch(st);
 		if (rc == RC_OK)
@@ -98,11 +115,15 @@ static enum rc read_page(struct db *db, void *arg)
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-enum rc definition_rows_list(struct db *db, enum sql statement, const char *after, uint32_t limit,
-			     struct definition_row **rows_out, size_t *len_out, bool *more_out)
+enum rc definition_rows_list(struct db *db, enum sql statement, enum sql sizes, const char *after,
+			     uint32_t limit, struct definition_row **rows_out, size_t *len_out,
+			     bool *more_out)
 {
-	struct page page = { statement, after, limit,
-			     calloc(limit + 1u, sizeof(struct definition_row)), 0 };
+	struct page page = { .statement = statement,
+			     .sizes = sizes,
+			     .after = after,
+			     .most = limit,
+			     .rows = calloc(limit + 1u, sizeof(struct definition_row)) };
 
 	if (!page.rows)
 		return RC_FAULT;
@@ -112,7 +133,7 @@ enum rc definition_rows_list(struct db *db, enum sql statement, const char *afte
 		definition_list_free(page.rows, page.len);
 		return rc;
 	}
-	*more_out = page.len > limit;
+	*more_out = page.len > page.limit;
 	if (*more_out)
 		definition_row_release(&page.rows[--page.len]);
 	*rows_out = page.rows;

@@ -15,10 +15,12 @@ MUST_CHECK enum rc definition_rows_get(struct db *db, enum sql statement, const 
 MUST_CHECK enum rc definition_rows_read(struct db *db, enum sql statement, const char *name,
 					struct definition_row *row_out);
 
-/* Names above `after` (NULL: from the start), by name; the statement takes that and a limit. The
+/* Names above `after` (NULL: from the start), by name; the statement takes that and a limit, and so
+ * does `sizes`, the sizes of the same rows (see page_fit.h); SQL__MAX: none of them is large. The
  * list is the caller's: definition_list_free() it. */
-MUST_CHECK enum rc definition_rows_list(struct db *db, enum sql statement, const char *after,
-					uint32_t limit, struct definition_row **rows_out,
-					size_t *len_out, bool *more_out);
+MUST_CHECK enum rc definition_rows_list(struct db *db, enum sql statement, enum sql sizes,
+					const char *after, uint32_t limit,
+					struct definition_row **rows_out, size_t *len_out,
+					bool *more_out);
 
 #endif

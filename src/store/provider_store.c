@@ -169,8 +169,8 @@ enum rc provider_store_put(struct db *db, const char *name, const struct provide
 enum rc provider_store_list(struct db *db, const char *after, uint32_t limit,
 			    struct definition_row **rows_out, size_t *len_out, bool *more_out)
 {
-	return definition_rows_list(db, SQL_PROVIDER_LIST, after, limit, rows_out, len_out,
-				    more_out);
+	return definition_rows_list(db, SQL_PROVIDER_LIST, SQL__MAX, after, limit, rows_out,
+				    len_out, more_out);
 }
 
 static enum rc in_use(struct db *db, const char *name, bool *used_out)

@@ -159,6 +159,13 @@
 	"c.id, c.contract, c.contract_version, c.provider, c.passed, " CERTIFICATE_WHY             \
 	", c.rounds, c.issued_at, c.expires_at, c.report"
 
+#define CERTIFICATES_LISTED                                                                        \
+	"certificates c JOIN contracts k ON k.name = c.contract AND k.version = "                  \
+	"c.contract_version AND k.live = 1 LEFT JOIN providers p ON p.name = c.provider WHERE "    \
+	"c.newest = 1 AND c.id < ? AND (? IS NULL OR c.contract = ?) AND (? IS NULL OR "           \
+	"c.provider = ?) AND (? IS NULL OR (" CERTIFICATE_WHY                                      \
+	" IS NULL) = ?) ORDER BY c.id DESC LIMIT ?"
+
 #define ROW(id, text) [id] = { #id, text }
 
 static const struct {
@@ -591,6 +598,10 @@ static const struct {
 	    "SELECT k.name, k.version, v.definition, k.created_at, k.updated_at FROM contracts k "
 	    "JOIN contract_versions v ON v.name = k.name AND v.version = k.version WHERE k.name > "
 	    "? AND k.live = 1 ORDER BY k.name LIMIT ?"),
+	ROW(SQL_CONTRACT_SIZES,
+	    "SELECT LENGTH(v.definition) FROM contracts k JOIN contract_versions v ON v.name = "
+	    "k.name AND v.version = k.version WHERE k.name > ? AND k.live = 1 ORDER BY k.name "
+	    "LIMIT ?"),
 	ROW(SQL_CONTRACT_VERSION_GET,
 	    "SELECT definition FROM contract_versions WHERE name = ? AND version = ?"),
 	ROW(SQL_CONTRACT_DELETE,
@@ -670,12 +681,17 @@ static const struct {
 	    "provider_version, rule_version, subject, passed, rounds, report, issued_at, "
 	    "expires_at, died_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, COALESCE(?, NOW(6)), "
 	    "COALESCE(?, NOW(6)) + INTERVAL ? SECOND, IF(?, NOW(6), NULL))"),
-	ROW(SQL_CERTIFICATE_LIST,
-	    "SELECT " CERTIFICATE_ROW " FROM certificates c JOIN contracts k ON k.name = "
-	    "c.contract AND k.version = c.contract_version AND k.live = 1 LEFT JOIN providers p ON "
-	    "p.name = c.provider WHERE c.newest = 1 AND c.id < ? AND (? IS NULL OR c.contract = ?) "
-	    "AND (? IS NULL OR c.provider = ?) AND (? IS NULL OR (" CERTIFICATE_WHY
-	    " IS NULL) = ?) ORDER BY c.id DESC LIMIT ?"),
+	ROW(SQL_CERTIFICATE_LIST, "SELECT " CERTIFICATE_ROW " FROM " CERTIFICATES_LISTED),
+	/* No report is looked at before its row is known to be one of the page's. */
+	ROW(SQL_CERTIFICATE_SIZES,
+	    "SELECT LENGTH(c.report) FROM (SELECT c.id FROM " CERTIFICATES_LISTED
+	    ") q STRAIGHT_JOIN certificates c " BY_ID "ON c.id = q.id ORDER BY q.id DESC"),
+	ROW(SQL_PURGE_CERTIFICATE_WINDOW,
+	    "SELECT id FROM certificates WHERE id > ? ORDER BY id LIMIT 1000, 1"),
+	ROW(SQL_PURGE_REPORTS,
+	    "UPDATE certificates " BY_ID "SET report = '[]' WHERE id > ? AND id <= ? AND "
+	    "COALESCE(died_at, superseded_at) < NOW(6) - INTERVAL ? SECOND AND LENGTH(report) > 2 "
+	    "ORDER BY id LIMIT ?"),
 	ROW(SQL_CERTIFICATES_EXPIRING,
 	    "SELECT c.contract, c.provider FROM certificates c JOIN contracts k ON k.name = "
 	    "c.contract AND k.version = c.contract_version AND k.live = 1 WHERE c.newest = 1 AND "

@@ -372,7 +372,7 @@ contract_of() {
 
 @test "purge counts what it emptied and keeps what is younger" {
 	run -0 --separate-stderr onejob purge --payloads-after 36500d --keys-after 36500d --json
-	[ "$(jq -c . <<<"$output")" = '{"payloads":0,"rows":0}' ]
+	[ "$(jq -c . <<<"$output")" = '{"payloads":0,"rows":0,"reports":0}' ]
 	run -2 onejob purge --payloads-after 30d --keys-after 1d
 }
 

@@ -117,21 +117,26 @@ static struct certificate certificate_of(const struct part *part, bool after)
 	return c;
 }
 
+/* Pages of one, as where their reports are long. */
 enum rc certificate_store_list(struct db *db, const struct certificate_filter *filter,
 			       struct certificate **list_out, size_t *len_out, bool *more_out)
 {
-	bool after = script.looks > script.rounds;
+	bool after = script.looks > script.rounds, begun = !filter->has_before;
 
 	(void)db;
-	*list_out = calloc(script.len + 1, sizeof **list_out);
+	*list_out = calloc(1, sizeof **list_out);
 	*len_out = 0;
 	*more_out = false;
 	for (size_t i = 0; i < script.len; i++) {
 		const struct part *part = &script.parts[i];
 
-		if (strcmp(part->contract, filter->contract) == 0 &&
-		    (after ? part->after : part->before))
+		if (strcmp(part->contract, filter->contract) != 0 ||
+		    !(after ? part->after : part->before))
+			continue;
+		*more_out = *len_out == 1;
+		if (begun && *len_out == 0)
 			(*list_out)[(*len_out)++] = certificate_of(part, after);
+		begun = begun || filter->before.bytes[15] == (after ? part->after : part->before);
 	}
 	return RC_OK;
 }

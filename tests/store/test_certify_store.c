@@ -429,6 +429,46 @@ static void the_newest_verdict_of_the_version_that_counts_is_listed(void **state
 	certificate_list_free(list, len);
 }
 
+/* Verdict `place` on a contract of its own, with a report of that many bytes. */
+static void long_verdict(int place, size_t bytes)
+{
+	raw_run(here.raw, "INSERT INTO contracts VALUES ('long%d', 1, 1, 'press', NOW(6), NOW(6))",
+		place);
+	raw_run(here.raw,
+		"INSERT INTO certificates (id, contract, contract_version, provider, "
+		"provider_version, rule_version, subject, passed, rounds, report, issued_at, "
+		"expires_at) VALUES (UNHEX(LPAD(HEX(%d), 32, '0')), 'long%d', 1, 'press', 1, 1, "
+		"REPEAT('s', 32), 1, 3, REPEAT(' ', %zu), NOW(6), NOW(6))",
+		place, place, bytes);
+}
+
+/* Newest first: one that is more than a page by itself; two and two; the last. */
+static void a_page_of_long_reports_is_cut_short(void **state)
+{
+	static const size_t want[] = { 1, 2, 2, 1 };
+	struct certificate_filter filter = { .limit = 50 };
+	uint8_t next = 6;
+
+	(void)state;
+	for (int place = 1; place <= 6; place++)
+		long_verdict(place, place == 6 ? 9u << 20 : 3u << 20);
+	for (size_t page = 0; page < ROWS(want); page++) {
+		struct certificate *list;
+		size_t len;
+		bool more;
+
+		assert_int_equal(certificate_store_list(here.db, &filter, &list, &len, &more),
+				 RC_OK);
+		assert_int_equal(len, want[page]);
+		assert_int_equal(more, page + 1 < ROWS(want));
+		for (size_t i = 0; i < len; i++)
+			assert_int_equal(list[i].id.bytes[15], next--);
+		filter.has_before = true;
+		filter.before = list[len - 1].id;
+		certificate_list_free(list, len);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +485,7 @@ int main(void)
 		TEST(an_edit_whose_commit_was_not_heard_carries_over_once),
 		TEST(a_run_whose_taking_was_not_heard_is_not_called_nothing),
 		TEST(the_newest_verdict_of_the_version_that_counts_is_listed),
+		TEST(a_page_of_long_reports_is_cut_short),
 	};
 
 	return cmocka_run_group_tests_name("certify", tests, testdb_open, testdb_close);

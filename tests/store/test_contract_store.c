@@ -410,6 +410,32 @@ static void purging_leaves_every_version_of_a_contract(void **state)
 			    "2 2 1");
 }
 
+static void a_page_of_long_definitions_is_cut_short(void **state)
+{
+	static const size_t want[] = { 8, 2 };
+	char after[NAME_MAX_LEN + 1] = "";
+
+	(void)state;
+	raw_run(here.raw,
+		"INSERT INTO contracts SELECT CONCAT('long', seq), 1, 1, 'press', NOW(6), "
+		"NOW(6) FROM seq_10_to_19");
+	raw_run(here.raw, "INSERT INTO contract_versions SELECT name, 1, REPEAT(' ', 1048576), "
+			  "'stop', 'stop', 'stop', 'stop', NOW(6) FROM contracts");
+	for (size_t page = 0; page < ROWS(want); page++) {
+		struct definition_row *rows;
+		size_t len;
+		bool more;
+
+		assert_int_equal(contract_store_list(here.db, after, 50, &rows, &len, &more),
+				 RC_OK);
+		assert_int_equal(len, want[page]);
+		assert_int_equal(more, page == 0);
+		memcpy(after, rows[len - 1].name, sizeof after);
+		definition_list_free(rows, len);
+	}
+	assert_string_equal(after, "long19");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +453,7 @@ int main(void)
 		TEST(a_contract_that_crosses_the_deletion_of_its_provider_keeps_it),
 		TEST(a_put_whose_commit_was_not_heard_is_safe_to_say_again),
 		TEST(purging_leaves_every_version_of_a_contract),
+		TEST(a_page_of_long_definitions_is_cut_short),
 	};
 
 	return cmocka_run_group_tests_name("contracts", tests, testdb_open, testdb_close);

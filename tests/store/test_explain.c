@@ -34,6 +34,7 @@ static const struct pardon {
 	  "one row for each name a contract ever had; for a deletion" },
 	{ SQL_CERTIFICATE_LIST, "contracts", "*",
 	  "one row for each name a contract ever had; an operator's list" },
+	{ SQL_CERTIFICATE_SIZES, "contracts", "*", "the same" },
 	{ SQL_CERTIFY_FIND, "certify_runs", "*",
 	  "what is under way: one row for each route at most, gone with its verdict; in order "
 	  "of the key and limited" },
@@ -65,6 +66,7 @@ static const char *literal_after(const char *before, size_t len)
 		const char *end, *literal;
 	} rows[] = {
 		{ "id < ", "X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'" },
+		{ "id <= ", "X'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'" },
 		{ "id > ", "X'00000000000000000000000000000000'" },
 		{ "id = ", ID_A },
 		{ "id <> ", ID_A },

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "store/certificate_store.h"
 
 #define DAY 86400
 
@@ -280,6 +281,42 @@ static void a_purged_job_is_not_tried_again(void **state)
 	job_release(&got);
 }
 
+/* Of 2,400 verdicts, on two routes that have died and on others that stand: three batches in the
+ * first window of rows, and the last rows of the last one. */
+static void a_purge_empties_the_reports_that_no_longer_count(void **state)
+{
+	static const char *const times[][2] = {
+		{ "NULL", "NULL" }, /* it stands, however old it is */
+		{ "NOW(6) - INTERVAL 10 DAY", "NULL" },
+		{ "NULL", "NOW(6) - INTERVAL 10 DAY" },
+		{ "NOW(6) - INTERVAL 10 DAY", "NOW(6) - INTERVAL 1 DAY" },
+		{ "NOW(6) - INTERVAL 1 DAY", "NULL" },
+		{ "NULL", "NOW(6) - INTERVAL 1 DAY" },
+	};
+	uint64_t emptied;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(times); i++)
+		raw_run(here.raw,
+			"INSERT INTO certificates (id, contract, contract_version, provider, "
+			"provider_version, rule_version, subject, passed, rounds, report, "
+			"issued_at, expires_at, died_at, superseded_at) SELECT "
+			"UNHEX(LPAD(HEX(seq * 6 + %zu), 32, '0')), seq, 1, 'p%zu', 1, 1, "
+			"REPEAT('s', 32), 1, 3, '[{\"round\": 1}]', NOW(6) - INTERVAL 20 DAY, "
+			"NOW(6) - INTERVAL 13 DAY, %s, %s FROM seq_1_to_400",
+			i, i, times[i][0], times[i][1]);
+	assert_int_equal(certificate_store_purge_reports(here.db, 5 * DAY, &emptied), RC_OK);
+	assert_int_equal(emptied, 1200);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM certificates WHERE report = '[]' AND "
+				    "provider IN ('p1', 'p2', 'p3')"),
+			 1200);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM certificates WHERE report LIKE '%%round%%'"),
+		1200);
+	assert_int_equal(certificate_store_purge_reports(here.db, 5 * DAY, &emptied), RC_OK);
+	assert_int_equal(emptied, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +327,7 @@ int main(void)
 		TEST(f05_creates_go_on_while_thousands_are_purged),
 		TEST(f05_a_create_of_another_key_does_not_wait_for_an_open_batch),
 		TEST(a_purged_job_is_not_tried_again),
+		TEST(a_purge_empties_the_reports_that_no_longer_count),
 	};
 
 	return cmocka_run_group_tests_name("purge", tests, testdb_open, testdb_close);
