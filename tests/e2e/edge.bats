@@ -233,6 +233,19 @@ stored() { [ "$(rows_of_key "$1")" = 1 ]; }
 
 owners() { at $OWNERS "${@:2}" -u "$1:$1's own"; }	# USER METHOD PATH [CURL OPTIONS...]
 
+@test "the shipped site shows its metrics to nobody but this machine, the owners' server to nobody, and health to all" {
+	at $SITE GET /metrics
+	is 'from here' "$status" 200
+	has 'a contract or so' '^onejob_' "$body"
+	at $SITE GET /metrics --interface 127.0.0.2
+	is 'from elsewhere' "$status $(field .type) $(header Content-Type)" '403 /problems/forbidden application/problem+json'
+	no grep -q onejob_ <<<"$body"
+	at $SITE GET /readyz --interface 127.0.0.2
+	is 'ready' "$status" 200
+	owners alice GET /metrics
+	is 'of all owners' "$status" 403
+}
+
 @test "the owners' server: a job belongs to the user whose password was right, whatever the client's headers say" {
 	local header
 
