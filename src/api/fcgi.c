@@ -293,9 +293,16 @@ static int wait_for_work(struct worker *w)
 	struct epoll_event events[2];
 	int count = epoll_wait(w->epoll_fd, events, 2, IDLE_MS);
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		if (events[i].data.fd == w->signal_fd)
 			return -1;
+		/* An accept would say EAGAIN of a unix socket that was shut down, for ever. */
+		if (events[i].events & (EPOLLHUP | EPOLLERR)) {
+			log_error("api.wait", "error=\"the listening socket was shut down\"");
+			give_up(w);
+			return -1;
+		}
+	}
 	if (count < 0 && errno != EINTR) {
 		log_error("api.wait", "error=\"%m\"");
 		give_up(w);

@@ -35,6 +35,18 @@ static struct sockaddr_un address = { .sun_family = AF_UNIX };
 static pid_t worker;
 static int shared = -1; /* the listening socket, where the test has it too, as systemd has */
 
+static int listening; /* its number in the worker */
+
+/* In the worker: what stands at that number is no socket any more, though the socket is there. */
+static void lose_socket(int signum)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	(void)signum;
+	dup2(fd, listening);
+	close(fd);
+}
+
 static void start(struct sockaddr_un *at, size_t threads)
 {
 	const struct api api = { .max_body_bytes = LIMIT }, apis[] = { api, api, api };
@@ -42,8 +54,9 @@ static void start(struct sockaddr_un *at, size_t threads)
 
 	assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
 	assert_int_equal(listen(fd, 16), 0);
+	listening = fd;
 	worker = fork();
-	if (worker == 0)
+	if (worker == 0 && signal(SIGUSR2, lose_socket) != SIG_ERR)
 		_exit(fcgi_serve(apis, threads, fd));
 	assert_true(worker > 0);
 	shared = fd;
@@ -72,6 +85,12 @@ static int setup_shared(void **state)
 	return setup_threads(1);
 }
 
+static int setup_three_shared(void **state)
+{
+	(void)state;
+	return setup_threads(3);
+}
+
 static int setup(void **state)
 {
 	int rc = setup_shared(state);
@@ -82,9 +101,8 @@ static int setup(void **state)
 
 static int setup_three(void **state)
 {
-	int rc = setup_threads(3);
+	int rc = setup_three_shared(state);
 
-	(void)state;
 	let_go();
 	return rc;
 }
@@ -523,6 +541,35 @@ static void threads_that_are_stuck_hold_none_of_the_others(void **state)
 	close(body);
 }
 
+static bool socket_is_lost(void)
+{
+	char place[64], now[64] = "";
+
+	snprintf(place, sizeof place, "/proc/%d/fd/%d", worker, listening);
+	return readlink(place, now, sizeof now - 1) > 0 && strcmp(now, "/dev/null") == 0;
+}
+
+/* Whoever started the process is told to start it anew. */
+static void a_thread_whose_accept_fails_ends_the_process_with_status_1(void **state)
+{
+	(void)state;
+	check_serves();
+	kill(worker, SIGUSR2);
+	for (int i = 0; !socket_is_lost() && i < WAIT_MS; i++)
+		poll(NULL, 0, 1);
+	int client = dial();
+	assert_int_equal(leaves(), EXIT_FAILURE);
+	close(client);
+}
+
+static void a_socket_that_is_shut_down_ends_the_process_with_status_1(void **state)
+{
+	(void)state;
+	check_serves();
+	assert_int_equal(shutdown(shared, SHUT_RDWR), 0);
+	assert_int_equal(leaves(), EXIT_FAILURE);
+}
+
 static void each_thread_stops_when_one_signal_comes(void **state)
 {
 	(void)state;
@@ -576,6 +623,12 @@ int main(void)
 		T(d03_a_busy_worker_answers_first),
 		cmocka_unit_test_setup_teardown(threads_that_are_stuck_hold_none_of_the_others,
 						setup_three, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_thread_whose_accept_fails_ends_the_process_with_status_1,
+			setup_three_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_socket_that_is_shut_down_ends_the_process_with_status_1,
+			setup_three_shared, teardown),
 		cmocka_unit_test_setup_teardown(each_thread_stops_when_one_signal_comes,
 						setup_three, teardown),
 		cmocka_unit_test_setup_teardown(
