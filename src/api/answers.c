@@ -119,7 +119,8 @@ void answer_changed(struct reply *reply, enum changed changed, int status, const
 	case CHANGED_PROVIDER_DISABLED: refuse_provider(reply, "this provider is disabled"); return;
 	case CHANGED_NOT_CERTIFIED: refuse_route(reply, refusal->why); return;
 	case CHANGED_CONTRACT_VIOLATION:
-		reply_problem(reply, PROBLEM_CONTRACT_VIOLATION, "The result %s.", refusal->words);
+		reply_problem(reply, PROBLEM_CONTRACT_VIOLATION, "Nothing was done: %s.",
+			      refusal->words);
 		return;
 	case CHANGED_ATTEMPT_SETTLED: refuse(reply, PROBLEM_ATTEMPT_SETTLED, job); return;
 	case CHANGED_ATTEMPT_LOST: refuse(reply, PROBLEM_ATTEMPT_LOST, job); return;

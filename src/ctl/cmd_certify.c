@@ -8,6 +8,7 @@
 #include "ctl/certify_watch.h"
 #include "ctl/input.h"
 
+#define RENEW_WITHIN "24h"
 #define RENEW_WITHIN_S (24 * UINT64_C(3600))
 
 /* The command line, read. */
@@ -17,6 +18,7 @@ struct certify_args {
 	size_t routes_len; /* 0: every route */
 	bool side_effects;
 	bool renew;
+	const char *within; /* as it was written */
 	uint64_t within_s;
 };
 
@@ -50,6 +52,7 @@ static enum ctl_exit read_args(struct ctl *ctl, const struct args *args, struct 
 	*out = (struct certify_args){ .contract = args->operand[0],
 				      .side_effects = args->option[OPTION_SIDE_EFFECTS] != NULL,
 				      .renew = args->option[OPTION_RENEW] != NULL,
+				      .within = within ? within : RENEW_WITHIN,
 				      .within_s = RENEW_WITHIN_S };
 	if (!out->contract && !out->renew)
 		return ctl_usage(ctl, "which contract? Only with --renew its name may be left out");
@@ -116,21 +119,11 @@ static bool came_before(const struct expiring *list, size_t at)
 }
 
 /* One that can't be asked for keeps none of the others. */
-static enum ctl_exit ask_renewals(struct ctl *ctl, const struct certify_args *want,
-				  struct watch *watch)
+static enum ctl_exit renew(struct ctl *ctl, const struct certify_args *want,
+			   const struct expiring *list, size_t len, struct watch *watch)
 {
-	struct expiring *list = calloc(CERTIFICATES_EXPIRING_MAX, sizeof *list);
 	enum ctl_exit worst = CTL_DONE;
-	size_t len = 0;
 
-	if (!list) {
-		ctl_say(ctl, "out of memory");
-		return CTL_REFUSED;
-	}
-	enum rc rc = certificate_store_expiring(ctl->db, (uint32_t)want->within_s, want->contract,
-						list, &len);
-	if (rc != RC_OK)
-		worst = ctl_failed(ctl, rc, "the certificates");
 	for (size_t i = 0; i < len; i++) {
 		if (came_before(list, i))
 			continue;
@@ -142,8 +135,31 @@ static enum ctl_exit ask_renewals(struct ctl *ctl, const struct certify_args *wa
 	if (len == CERTIFICATES_EXPIRING_MAX)
 		ctl_say(ctl, "%d routes at a time; there may be more: run it again",
 			CERTIFICATES_EXPIRING_MAX);
-	free(list);
+	if (len == 0 && !ctl->json)
+		ctl_line(ctl, "no certificate runs out within %s, so there is nothing to renew",
+			 want->within);
+	else if (watch->len == 0 && worst == CTL_DONE && !ctl->json)
+		ctl_line(ctl, "nothing was asked for");
 	return worst;
+}
+
+static enum ctl_exit ask_renewals(struct ctl *ctl, const struct certify_args *want,
+				  struct watch *watch)
+{
+	struct expiring *list = calloc(CERTIFICATES_EXPIRING_MAX, sizeof *list);
+	size_t len = 0;
+
+	if (!list) {
+		ctl_say(ctl, "out of memory");
+		return CTL_REFUSED;
+	}
+	enum rc rc = certificate_store_expiring(ctl->db, (uint32_t)want->within_s, want->contract,
+						list, &len);
+	enum ctl_exit end = rc == RC_OK ? renew(ctl, want, list, len, watch)
+					: ctl_failed(ctl, rc, "the certificates");
+
+	free(list);
+	return end;
 }
 
 static enum ctl_exit finish(struct ctl *ctl, const struct args *args, struct watch *watch)
@@ -170,9 +186,7 @@ enum ctl_exit cmd_contract_certify(struct ctl *ctl, const struct args *args)
 		return CTL_REFUSED;
 	}
 	end = want.renew ? ask_renewals(ctl, &want, watch) : ask_one(ctl, &want, watch);
-	if (watch->len == 0 && end == CTL_DONE && !ctl->json)
-		ctl_line(ctl, "nothing was asked for");
-	else if (watch->len > 0 || end == CTL_DONE) {
+	if (watch->len > 0 || (end == CTL_DONE && ctl->json)) {
 		enum ctl_exit told = finish(ctl, args, watch);
 
 		end = told > end ? told : end;

@@ -49,13 +49,14 @@ static enum ctl_exit print_counts(struct ctl *ctl, const struct purge *purge)
 		build_add(&object, "reports", build_number(purge->reports));
 		return ctl_print_json(ctl, object);
 	}
-	ctl_line(ctl, "emptied %" PRIu64 " jobs", purge->payloads);
+	ctl_line(ctl, "emptied %" PRIu64 " job%s", purge->payloads,
+		 purge->payloads == 1 ? "" : "s");
 	if (purge->keys_after_s > 0)
-		ctl_line(ctl, "removed %" PRIu64 " jobs with their keys", purge->rows);
+		ctl_line(ctl, "removed %" PRIu64 " %s", purge->rows,
+			 purge->rows == 1 ? "job with its key" : "jobs with their keys");
 	if (purge->reports > 0)
-		ctl_line(ctl,
-			 "emptied %" PRIu64 " reports of certifications that don't count any more",
-			 purge->reports);
+		ctl_line(ctl, "emptied %" PRIu64 " report%s of verdicts that don't count any more",
+			 purge->reports, purge->reports == 1 ? "" : "s");
 	return CTL_DONE;
 }
 

@@ -346,6 +346,13 @@ static void help_line(FILE *to, const struct command *command)
 		command->verb ? command->verb : "", command->usage[0] ? " " : "", command->usage);
 }
 
+void command_usage(FILE *to, const struct command *command)
+{
+	fputs("usage: ", to);
+	help_line(to, command);
+	fputs("--help behind it tells more\n", to);
+}
+
 static void help_command(FILE *to, const struct command *command)
 {
 	fputs("usage: ", to);

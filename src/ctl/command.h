@@ -76,6 +76,9 @@ enum parsed {
  * (--secret twice, --route 16 times); --json may stand before the noun too. */
 enum parsed command_parse(int argc, char **argv, struct args *args_out, struct text *why);
 
+/* How the command is used, in a line or two. */
+void command_usage(FILE *to, const struct command *command);
+
 /* Usage, options and an example: of everything, of a noun, or of one command. */
 void command_help(FILE *to, const struct args *args);
 void command_version(FILE *to);

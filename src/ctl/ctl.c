@@ -40,7 +40,6 @@ enum ctl_exit ctl_usage(struct ctl *ctl, const char *format, ...)
 	va_start(args, format);
 	print_vline(ctl->err, format, args);
 	va_end(args);
-	fputs("onejob: --help after a noun or a verb tells more\n", ctl->err);
 	return CTL_USAGE;
 }
 

@@ -45,7 +45,7 @@ enum ctl_exit ctl_ready(struct ctl *ctl);
 /* "onejob: ..." on `err`, whatever came from outside escaped. */
 void ctl_say(struct ctl *ctl, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Say that the command line can't be meant; always CTL_USAGE. */
+/* Say that the command line can't be meant; always CTL_USAGE. How it could be is told by main(). */
 enum ctl_exit ctl_usage(struct ctl *ctl, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -25,7 +25,11 @@ static enum ctl_exit run(struct ctl *ctl, const struct args *args)
 	ctl->conf_ok = conf_load(&ctl->conf) == RC_OK;
 	if (!ctl->conf_ok)
 		ctl->conf = (struct conf){ 0 };
-	return args->command->run(ctl, args);
+	enum ctl_exit end = args->command->run(ctl, args);
+
+	if (end == CTL_USAGE)
+		command_usage(ctl->err, args->command);
+	return end;
 }
 
 static enum ctl_exit obey(struct ctl *ctl, int argc, char **argv, struct text *why)

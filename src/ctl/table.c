@@ -182,8 +182,7 @@ static enum ctl_exit print_readable(struct table *table, struct ctl *ctl, const 
 		return CTL_REFUSED;
 	}
 	if (scols_table_is_empty(table->readable)) {
-		if (ctl->terminal)
-			ctl_say(ctl, "no %s", name);
+		ctl_say(ctl, "no %s", name);
 		return CTL_DONE;
 	}
 	scols_table_set_stream(table->readable, ctl->out);

@@ -43,7 +43,8 @@ void table_colour(struct table *table,
 /* The rows for scripts as an array that becomes the caller's; NULL without memory. */
 struct json_object *table_rows(struct table *table);
 
-/* How a list ends: {"<name>": [rows]} with --json, else the readable table. */
+/* How a list ends: {"<name>": [rows]} with --json, else the readable table; that there is no row is
+ * told on ctl->err. */
 enum ctl_exit table_finish(struct table *table, struct ctl *ctl, const char *name);
 
 /* The same for a list by pages, with "next_before": `before` is the last id where older rows exist,

@@ -153,10 +153,10 @@ static void how_a_result_breaks_the_contract_is_said(void **state)
 {
 	(void)state;
 	fake.changed = CHANGED_CONTRACT_VIOLATION;
-	snprintf(fake.refusal.words, sizeof fake.refusal.words, "has no /total");
+	snprintf(fake.refusal.words, sizeof fake.refusal.words, "the result breaks it");
 	assert_int_equal(settle("{\"outcome\":\"succeeded\",\"result\":{}}"), 422);
 	assert_true(answer_has("\"type\":\"/problems/contract-violation\""));
-	assert_true(answer_has("\"detail\":\"The result has no /total.\""));
+	assert_true(answer_has("\"detail\":\"Nothing was done: the result breaks it.\""));
 }
 
 static void an_attempt_in_doubt_is_shown(void **state)

@@ -495,9 +495,16 @@ static void renewing_leaves_side_effects_out_unless_they_are_meant(void **state)
 	has(out, "sum, version 3\n");
 	assert_null(strstr(out, "order"));
 	reset(NULL);
-	script.expiring_len = 0;
+	script.expiring_len = 1;
+	script.expiring = expiring;
+	script.asked[0] = CERTIFY_SIDE_EFFECTS;
 	assert_int_equal(run(NULL, NULL, NULL, false, "renew"), CTL_DONE);
 	assert_string_equal(out, "nothing was asked for\n");
+	reset(NULL);
+	script.expiring_len = 0;
+	assert_int_equal(run(NULL, NULL, NULL, false, "renew"), CTL_DONE);
+	assert_string_equal(out,
+			    "no certificate runs out within 24h, so there is nothing to renew\n");
 	assert_int_equal(run(NULL, NULL, NULL, true, "renew"), CTL_DONE);
 	assert_string_equal(out, "{\"certificates\":[]}\n");
 }
