@@ -206,7 +206,7 @@ end:
 	od
 }
 
-/* certify_store_end(): check_subject(), supersede(), add(). A run that went by what no longer stands leaves a dead one. */
+/* certify_store_end(): look(), supersede(), certificate_add(). A run that went by what no longer stands leaves a dead one. */
 inline issue(verdict)
 {
 	issued[judged] = true;

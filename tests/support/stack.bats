@@ -69,7 +69,7 @@ start_over() { # as a new shell would
 }
 
 @test "every setting is remembered but the database and the socket, which are the folder's own" {
-	for name in $(grep -o '"ONEJOB_[A-Z_]*"' "$top/src/base/conf.c" | tr -d '"'); do
+	for name in $(grep -oE '^[[:space:]]+\{ "ONEJOB_[A-Z_]+",' "$top/src/base/conf.c" | tr -d '{ \t",'); do
 		case $name in
 		ONEJOB_DEFAULTS_FILE | ONEJOB_API_SOCKET) continue ;;
 		esac
