@@ -501,14 +501,15 @@ static void the_longest_words_are_cut_between_characters(void **state)
 
 static void a_report_has_whole_entries_up_to_its_size_and_counts_the_rest(void **state)
 {
-	static const char *const ends[] = {
-		"[{\"round\": 2, \"fixture\": \"\", \"passed\": false, \"why\": \"4 more, of which "
-		"1 "
-		"failed, have no place in this report\"}]",
-		"{\"round\": 2, \"fixture\": \"\", \"passed\": true, \"why\": \"2 more, of which 0 "
-		"failed, have no place in this report\"}]",
-		"{\"round\": 2, \"fixture\": \"two\", \"passed\": true, \"why\": null}]",
-	};
+	static const char none[] = "[{\"round\": 2, \"fixture\": \"\", \"passed\": false, "
+				   "\"why\": \"4 more, of which 1 failed, have no place in this "
+				   "report\"}]";
+	static const char half[] = "{\"round\": 2, \"fixture\": \"\", \"passed\": true, "
+				   "\"why\": \"2 more, of which 0 failed, have no place in this "
+				   "report\"}]";
+	static const char whole[] =
+		"{\"round\": 2, \"fixture\": \"two\", \"passed\": true, \"why\": null}]";
+	static const char *const ends[] = { none, half, whole };
 	size_t seen = 0, last = SIZE_MAX;
 	struct run run;
 
