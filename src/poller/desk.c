@@ -21,7 +21,10 @@
 
 #define BATCH_FIRST 32
 #define ASKING_SHARE                                                                               \
-	16		  /* questions have a quarter of the slots, one provider's a quarter of it \
+	16 /* questions have a quarter of the slots, one provider's a quarter of it                \
+	    */
+#define CLAIM_WALKS_MAX                                                                            \
+	16		  /* over owners with nothing due, one after the other between two looks   \
 			   */
 #define CLAIM_ROOM_MIN 32 /* fewer free slots than this wait for more, or for the next look */
 #define FEW_SLOTS 4	  /* up to as many, attempts and all else take turns */
@@ -141,8 +144,10 @@ static void claim(struct desk *d, size_t room)
 		ids[i] = clock_id();
 	enum rc rc = claim_jobs(d->db, &d->id, d->orders.lease_s, ids, max, &d->cursor, &claims);
 
+	d->walks = claims.len > 0 || before_ms >= d->look_at_ms ? 0 : d->walks + 1;
 	d->look_at_ms = before_ms + d->orders.poll_ms;
-	d->more = rc == RC_OK && (claims.len == max || claims.cut);
+	d->more = rc == RC_OK && (claims.len == max || claims.cut ||
+				  (claims.unwalked && d->walks < CLAIM_WALKS_MAX));
 	if (rc == RC_NOT_FOUND)
 		desk_give_up_id(d, "it had run out");
 	else if (rc == RC_UNCERTAIN) /* there may be attempts that nobody sends: only a lease that

@@ -55,6 +55,7 @@ struct desk {
 		reroute_at_ms;
 	int64_t trouble_until_ms;
 	unsigned int losses; /* of the batch that is being settled */
+	unsigned int walks;  /* claims in a row that took nothing, since the last look */
 	bool more; /* the last claim was full, or room was made since: look again without waiting */
 };
 

@@ -11,6 +11,7 @@
 
 #define OWNERS_MAX 64
 #define OWNER_ROWS 64
+#define IDLE_PAGES_MAX 4 /* of a claim, at one provider */
 
 struct owner {
 	unsigned char bytes[OWNER_MAX];
@@ -24,7 +25,7 @@ struct claiming {
 	size_t max;
 	struct claim_cursor *cursor;
 	struct claim_list *claims;
-	char (*lanes)[NAME_MAX_LEN + 1]; /* providers with queued jobs */
+	char (*lanes)[NAME_MAX_LEN + 1]; /* providers with jobs that are due */
 	size_t lanes_len;
 	uint64_t bytes; /* of the inputs of all candidates so far */
 };
@@ -119,53 +120,68 @@ static enum rc lock_lane(struct db *db, const char *name, struct provider_def *d
 	return rc;
 }
 
-static bool is_owner(const struct owner *owners, size_t len, const struct owner *one)
+/* As the server orders them. */
+static int owner_compare(const struct owner *a, const struct owner *b)
 {
-	for (size_t i = 0; i < len; i++)
-		if (owners[i].len == one->len && memcmp(owners[i].bytes, one->bytes, one->len) == 0)
-			return true;
-	return false;
+	int order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
+
+	return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* From *at on, which moves along: the owners that have something due, up to `max` of them. A page
- * of rows; it may be full of one owner's, and the next begins behind that one. RC_NOT_FOUND: that
- * was the last. */
-static enum rc read_owner_page(struct db *db, const char *lane, struct owner *at, size_t max,
-			       struct owner *owners, size_t *len)
+/* Over the owners with queued jobs at one provider: those that have something due. */
+struct walk {
+	const char *lane;
+	struct owner at; /* the last one looked at */
+	size_t max;
+	struct owner *owners;
+	size_t len;
+	size_t idle; /* pages without one that has something due */
+};
+
+/* Those behind `at`, which moves along, up to and with `last` (NULL: to the end). A page of rows;
+ * it may be full of one owner's, and the next begins behind that one. RC_NOT_FOUND: that was the
+ * last.
+ */
+static enum rc read_owner_page(struct db *db, struct walk *w, const struct owner *last)
 {
 	struct stmt *st = db_stmt(db, SQL_QUEUE_OWNERS);
-	size_t rows = 0;
+	size_t rows = 0, before = w->len;
+	bool ended = false;
 
-	bind_str(st, lane);
-	bind_bytes(st, at->bytes, at->len);
+	bind_str(st, w->lane);
+	bind_bytes(st, w->at.bytes, w->at.len);
 	bind_u64(st, OWNER_ROWS);
 	enum rc rc = stmt_run(st);
 
-	while (rc == RC_OK && *len < max && (rc = stmt_fetch(st)) == RC_OK) {
+	while (rc == RC_OK && w->len < w->max && !ended && (rc = stmt_fetch(st)) == RC_OK) {
 		struct owner owner;
 
 		owner.len = col_bytes(st, owner.bytes, OWNER_MAX);
 		rows++;
-		if (is_owner(at, 1, &owner))
+		ended = last && owner_compare(&owner, last) >= 0;
+		if (owner_compare(&owner, &w->at) == 0 ||
+		    (ended && owner_compare(&owner, last) > 0))
 			continue;
-		*at = owner;
+		w->at = owner;
 		if (col_u64(st) == 1)
-			owners[(*len)++] = owner;
+			w->owners[w->len++] = owner;
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
-	return rc == RC_NOT_FOUND && rows == OWNER_ROWS ? RC_OK : rc;
+	w->idle += w->len == before;
+	if (rc == RC_NOT_FOUND && rows == OWNER_ROWS)
+		rc = RC_OK;
+	return rc == RC_OK && ended ? RC_NOT_FOUND : rc;
 }
 
-static enum rc read_owners(struct db *db, const char *lane, const struct owner *after, size_t max,
-			   struct owner *owners, size_t *len)
+/* RC_NOT_FOUND: there are no more up to `last`. */
+static enum rc read_owners(struct db *db, struct walk *w, const struct owner *last)
 {
-	struct owner at = *after;
 	enum rc rc = RC_OK;
 
-	while (rc == RC_OK && *len < max)
-		rc = read_owner_page(db, lane, &at, max, owners, len);
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
+	while (rc == RC_OK && w->len < w->max && w->idle < IDLE_PAGES_MAX)
+		rc = read_owner_page(db, w, last);
+	return rc;
 }
 
 /* Where the turn over this provider's owners stands. When there is no room for one more provider,
@@ -183,29 +199,63 @@ static struct claim_turn *find_turn(struct claim_cursor *cursor, const char *lan
 	else
 		cursor->turns_len++;
 	cursor->turns[at].owner_len = 0;
+	cursor->turns[at].walking = false;
 	strcpy(cursor->turns[at].provider, lane); /* both NAME_MAX_LEN + 1 */
 	return &cursor->turns[at];
 }
 
-/* The owners whose turn it is: those after the last one served, then from the start. */
-static enum rc next_owners(struct db *db, const char *lane, const struct claim_turn *turn,
-			   size_t max, struct owner *owners, size_t *len_out)
+static struct owner owner_of(const unsigned char *bytes, size_t len)
 {
-	struct owner after = { .len = turn->owner_len }, wrapped[OWNERS_MAX];
-	size_t wrapped_len = 0;
-	enum rc rc;
+	struct owner owner = { .len = len };
 
-	*len_out = 0;
-	memcpy(after.bytes, turn->owner, turn->owner_len);
-	rc = read_owners(db, lane, &after, max, owners, len_out);
-	if (rc != RC_OK || *len_out == max || after.len == 0)
+	memcpy(owner.bytes, bytes, len);
+	return owner;
+}
+
+static void remember_turn(struct claim_turn *turn, const struct owner *last)
+{
+	memcpy(turn->owner, last->bytes, last->len);
+	turn->owner_len = last->len;
+}
+
+/* The owners whose turn it is: those after the last one served, then from the start up to there.
+ * While the provider's row is locked no more is looked through than some pages of owners with
+ * nothing due; the next claim goes on from there, until it is once around. RC_NOT_FOUND: it is. */
+static enum rc walk_owners(struct db *db, struct claim_turn *turn, struct walk *w)
+{
+	struct owner begun;
+	enum rc rc = RC_NOT_FOUND;
+
+	w->at = owner_of(turn->owner, turn->owner_len);
+	if (!turn->walking) {
+		memcpy(turn->begun, turn->owner, turn->owner_len);
+		turn->begun_len = turn->owner_len;
+	}
+	begun = owner_of(turn->begun, turn->begun_len);
+	bool ahead = owner_compare(&w->at, &begun) >= 0;
+
+	if (ahead)
+		rc = read_owners(db, w, NULL);
+	if (rc != RC_NOT_FOUND || begun.len == 0)
 		return rc;
-	after.len = 0;
-	rc = read_owners(db, lane, &after, max - *len_out, wrapped, &wrapped_len);
-	for (size_t i = 0; rc == RC_OK && i < wrapped_len; i++)
-		if (!is_owner(owners, *len_out, &wrapped[i]))
-			owners[(*len_out)++] = wrapped[i];
-	return rc;
+	if (ahead)
+		w->at.len = 0;
+	return read_owners(db, w, &begun);
+}
+
+/* Where the turn stands after the walk. served: something was claimed, so that what was begun is
+ * over and the next round begins here. Where the claim was cut, those behind the first may have got
+ * nothing. */
+static void end_turn(struct claim_turn *turn, const struct walk *w, bool unwalked, bool cut,
+		     bool served)
+{
+	if (cut)
+		remember_turn(turn, &w->owners[0]);
+	else if (unwalked)
+		remember_turn(turn, &w->at);
+	else if (w->len > 0)
+		remember_turn(turn, &w->owners[w->len - 1]);
+	turn->walking = unwalked && !cut && !served;
 }
 
 /* False: with it the inputs would be more than one claim may bring into memory. The first comes
@@ -372,31 +422,31 @@ static enum rc write_jobs(struct db *db, const struct claim *claims, size_t len)
 	return RC_OK;
 }
 
-static void remember_turn(struct claim_turn *turn, const struct owner *last)
-{
-	memcpy(turn->owner, last->bytes, last->len);
-	turn->owner_len = last->len;
-}
-
 static enum rc pick(struct db *db, struct claiming *c, const char *lane, size_t room,
 		    struct claim *out, size_t *len_out)
 {
 	struct owner owners[OWNERS_MAX];
 	struct id ids[CLAIM_MAX];
-	size_t owners_len, ids_len;
+	size_t ids_len = 0;
+	struct walk w = { .lane = lane,
+			  .max = room < OWNERS_MAX ? room : OWNERS_MAX,
+			  .owners = owners };
 	struct claim_turn *turn = find_turn(c->cursor, lane);
-	enum rc rc = next_owners(db, lane, turn, room < OWNERS_MAX ? room : OWNERS_MAX, owners,
-				 &owners_len);
+	enum rc rc = walk_owners(db, turn, &w);
+	bool unwalked = rc == RC_OK && w.len < w.max;
 
 	*len_out = 0;
-	if (rc != RC_OK || owners_len == 0)
-		return rc;
-	rc = read_candidates(db, c, lane, owners, owners_len, room, ids, &ids_len);
+	if (rc == RC_NOT_FOUND)
+		rc = RC_OK;
+	if (rc == RC_OK && w.len > 0)
+		rc = read_candidates(db, c, lane, owners, w.len, room, ids, &ids_len);
 	if (rc == RC_OK && ids_len > 0)
 		rc = lock_candidates(db, lane, ids, ids_len, out, len_out);
-	if (rc == RC_OK) /* where it was cut, those behind the first may have got nothing */
-		remember_turn(turn, &owners[c->claims->cut ? 0 : owners_len - 1]);
-	return rc;
+	if (rc != RC_OK)
+		return rc;
+	c->claims->unwalked = c->claims->unwalked || unwalked;
+	end_turn(turn, &w, unwalked, c->claims->cut, *len_out > 0);
+	return RC_OK;
 }
 
 /* Versions never change, so one reading serves all of a batch. A definition that this program can't
@@ -477,6 +527,7 @@ static void start_over(struct claim_list *claims)
 	claims->defs_len = 0;
 	claims->contracts_len = 0;
 	claims->cut = false;
+	claims->unwalked = false;
 }
 
 static enum rc claim_work(struct db *db, void *arg)
@@ -511,7 +562,10 @@ enum rc claim_jobs(struct db *db, const struct id *poller, uint32_t lease_s, con
 	if (rc == RC_OK && c.lanes_len > 0)
 		rc = db_transact(db, claim_work, &c);
 	free(c.lanes);
+	bool unwalked = rc == RC_OK && claims_out->unwalked;
+
 	if (rc != RC_OK || claims_out->len == 0)
 		claim_list_free(claims_out);
+	claims_out->unwalked = unwalked;
 	return rc;
 }

@@ -18,7 +18,7 @@
 
 #define CLAIM_MAX 256
 #define CLAIM_BYTES_MAX (UINT64_C(64) << 20) /* of the inputs of one claim, or one job */
-#define CLAIM_PROVIDERS_MAX 256		     /* with queued jobs, looked at by one claim */
+#define CLAIM_PROVIDERS_MAX 256		     /* with jobs that are due, looked at by one claim */
 
 /* One attempt on disk that may be sent now. */
 struct claim {
@@ -61,6 +61,8 @@ struct claim_list {
 	struct claim_contract *contracts;
 	size_t contracts_len;
 	bool cut; /* there are more that are due, whose inputs would have been too much at once */
+	bool unwalked; /* a provider's owners are more than one claim looks through: some may have
+			  something due that haven't been looked at in this round */
 };
 void claim_list_free(struct claim_list *claims);
 
@@ -81,8 +83,13 @@ MUST_CHECK enum rc poller_leave(struct db *db, const struct id *id);
  * RC_NOT_FOUND: the lease had run out; nothing claimed. */
 struct claim_turn {
 	char provider[NAME_MAX_LEN + 1];
-	unsigned char owner[OWNER_MAX];
-	size_t owner_len; /* 0: none was served here yet */
+	unsigned char owner[OWNER_MAX]; /* the last one served or looked at */
+	size_t owner_len;		/* 0: none was served here yet */
+
+	/* A round that no claim has been through yet: where it began. */
+	bool walking;
+	unsigned char begun[OWNER_MAX];
+	size_t begun_len;
 };
 struct claim_cursor {
 	char provider[NAME_MAX_LEN + 1]; /* the last one served */

@@ -130,6 +130,12 @@
 #define QUEUED_FOR(provider)                                                                       \
 	"jobs j FORCE INDEX (queue) ON j.state = 'queued' AND j.next_provider = " provider " "
 
+/* Of all that is queued for a provider, what may start first: a look, however many owners' jobs
+ * wait for a later time. */
+#define DUE_SINCE(provider)                                                                        \
+	"(SELECT f.run_after FROM jobs f FORCE INDEX (due) WHERE f.queued_for = " provider         \
+	" ORDER BY f.run_after LIMIT 1)"
+
 /* Settled, and nothing of it is still out. */
 #define PURGEABLE                                                                                  \
 	"j.id > ? AND j.id <= ? AND j.state IN ('succeeded','failed','cancelled') "                \
@@ -463,11 +469,9 @@ static const struct {
 	    "SELECT id, job_id, attempt_id, winner, why, sha256, bytes, created_at FROM races "
 	    "WHERE id < ? ORDER BY id DESC LIMIT ?"),
 
-	/* A look for each provider. */
 	ROW(SQL_QUEUE_PROVIDERS,
-	    "SELECT p.name FROM providers p WHERE p.enabled = 1 AND p.name > ? AND (SELECT 1 FROM "
-	    "jobs j FORCE INDEX (queue) WHERE j.state = 'queued' AND j.next_provider = p.name "
-	    "LIMIT 1) = 1 ORDER BY p.name LIMIT 256"),
+	    "SELECT p.name FROM providers p WHERE p.enabled = 1 AND p.name > ? AND " DUE_SINCE(
+		    "p.name") " <= NOW(6) ORDER BY p.name LIMIT 256"),
 	/* The first row of each owner is the one that has been due longest. */
 	ROW(SQL_QUEUE_OWNERS,
 	    "SELECT owner, run_after <= NOW(6) FROM jobs FORCE INDEX (queue) WHERE state = "
@@ -525,12 +529,11 @@ static const struct {
 	/* Jobs, questions and messages. */
 	ROW(SQL_QUEUE_DUE,
 	    "SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM providers p STRAIGHT_JOIN " QUEUED_FOR(
-		    "p.name") "WHERE p.enabled = 1 AND j.run_after <= NOW(6) "
-			      "AND (j.gives_up_at IS NULL OR j.gives_up_at > NOW(6))) OR EXISTS "
-			      "(SELECT 1 FROM "
-			      "attempts a WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT 1 FROM "
-			      "outbox o WHERE "
-			      "o.next_at <= NOW(6))"),
+		    "p.name") "WHERE p.enabled = 1 AND j.run_after <= NOW(6) AND (j.gives_up_at "
+			      "IS NULL OR j.gives_up_at > NOW(6)) AND " DUE_SINCE(
+				      "p.name") " <= NOW(6)) OR EXISTS (SELECT 1 FROM attempts a "
+						"WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT "
+						"1 FROM outbox o WHERE o.next_at <= NOW(6))"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),

@@ -479,6 +479,112 @@ static void a_claim_is_bounded_by_its_inputs_and_goes_on_with_the_next_owner(voi
 	assert_true(owner_was_taken("bob"));
 }
 
+/* Owners 0001 to 1000, each with a job for a later time. */
+static void a_thousand_owners_wait(void)
+{
+	raw_run(here.raw,
+		"INSERT INTO jobs (id, owner, idempotency_key, fingerprint, provider, "
+		"next_provider, input, state, max_attempts, attempts_allowed, run_after, "
+		"created_at, updated_at) SELECT RANDOM_BYTES(16), LPAD(seq, 4, '0'), 'k', "
+		"REPEAT('f', 32), 'press', 'press', '{}', 'queued', 3, 3, NOW(6) + INTERVAL 1 "
+		"HOUR, NOW(6), NOW(6) FROM seq_1_to_1000");
+}
+
+static uint64_t rows_read(void)
+{
+	uint64_t sum = 0;
+
+	assert_int_equal(mysql_query(here.db->mysql, "SHOW SESSION STATUS LIKE 'Handler_read%'"),
+			 0);
+	MYSQL_RES *rows = mysql_store_result(here.db->mysql);
+
+	for (MYSQL_ROW row; (row = mysql_fetch_row(rows));)
+		sum += strtoull(row[1], NULL, 10);
+	mysql_free_result(rows);
+	return sum;
+}
+
+/* What a claim reads, less what the question reads itself. */
+static uint64_t claim_reads(const struct id *poller, struct claim_cursor *cursor)
+{
+	uint64_t before = rows_read(), between = rows_read();
+
+	take_some(poller, 8, cursor);
+	return rows_read() - between - (between - before);
+}
+
+static void owners_with_nothing_due_cost_a_claim_a_look(void **state)
+{
+	struct claim_cursor cursor = { 0 };
+	struct id poller = poller_new();
+
+	(void)state;
+	a_thousand_owners_wait();
+	take_some(&poller, 8, &cursor);
+	assert_in_range(claim_reads(&poller, &cursor), 0, 10);
+	assert_false(taken.unwalked);
+	assert_int_equal(cursor.turns_len, 0); /* the provider's row wasn't locked */
+
+	bool due = true;
+	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+	assert_false(due);
+	uint64_t before = rows_read(), between = rows_read();
+
+	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+	assert_in_range(rows_read() - between - (between - before), 0, 10);
+}
+
+/* Claims until something is taken, or a round is over: each of them looks through some of the
+ * owners only. */
+static size_t claims_of_a_round(const struct id *poller, struct claim_cursor *cursor)
+{
+	size_t claims = 0;
+
+	do {
+		assert_in_range(claim_reads(poller, cursor), 0, 500);
+		claims++;
+	} while (taken.len == 0 && taken.unwalked && claims < 20);
+	return claims;
+}
+
+static void a_walk_over_owners_goes_on_where_it_stopped(void **state)
+{
+	struct claim_cursor cursor = { 0 };
+	struct id poller = poller_new();
+
+	(void)state;
+	a_thousand_owners_wait();
+	jobs_of("zoe", "press", 1);
+	assert_int_equal(claims_of_a_round(&poller, &cursor), 4);
+	assert_true(owner_was_taken("zoe"));
+	jobs_of("0001", "press", 1); /* behind the one served last, and around */
+	jobs_of("0700", "press", 1);
+	assert_int_equal(claims_of_a_round(&poller, &cursor), 1);
+	assert_true(owner_was_taken("0001"));
+	assert_int_equal(claims_of_a_round(&poller, &cursor), 2);
+	assert_true(owner_was_taken("0700"));
+}
+
+/* What is due can't be taken: a round ends where it began, and isn't begun anew by itself. */
+static void a_walk_that_finds_nothing_to_take_ends_once_around(void **state)
+{
+	struct claim_cursor cursor = { 0 };
+	struct id poller = poller_new();
+
+	(void)state;
+	a_thousand_owners_wait();
+	jobs_of("0500", "press", 1);
+	claims_of_a_round(&poller, &cursor);
+	assert_true(owner_was_taken("0500"));
+	jobs_of("0700", "press", 1);
+	raw_run(here.raw, "UPDATE jobs SET input = NULL WHERE owner = '0700'");
+	for (int round = 0; round < 3; round++) {
+		assert_in_range(claims_of_a_round(&poller, &cursor), 4, 6);
+		assert_int_equal(taken.len, 0);
+		assert_false(taken.unwalked);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +607,9 @@ int main(void)
 		TEST(a_claim_does_not_hold_up_creates),
 		TEST(ten_thousand_doubts_are_in_nobodys_way),
 		TEST(a_claim_is_bounded_by_its_inputs_and_goes_on_with_the_next_owner),
+		TEST(owners_with_nothing_due_cost_a_claim_a_look),
+		TEST(a_walk_over_owners_goes_on_where_it_stopped),
+		TEST(a_walk_that_finds_nothing_to_take_ends_once_around),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, testdb_open, testdb_close);

@@ -196,12 +196,12 @@ static void an_interrupted_migration_heals(void **state)
 		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, tokens, "
 		  "contracts, contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations", 23 },
+		  "DELETE FROM schema_migrations", 24 },
 		{ "stopped in the middle",
 		  "DROP TABLE outbox, webhooks, races, attempts, jobs, contracts, "
 		  "contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations WHERE number >= 5", 19 },
+		  "DELETE FROM schema_migrations WHERE number >= 5", 20 },
 	};
 
 	(void)state;

@@ -375,6 +375,7 @@ void take(struct db *db, const struct id *poller, size_t max, struct claim_curso
 		ids[i] = clock_id();
 	taken_out->rc = claim_jobs(db, poller, 60, ids, max, cursor, &list);
 	taken_out->len = taken_out->rc == RC_OK ? list.len : 0;
+	taken_out->unwalked = list.unwalked;
 	for (size_t i = 0; i < taken_out->len; i++) {
 		taken_out->claims[i] = list.list[i];
 		taken_out->claims[i].input = (struct blob){ 0 };

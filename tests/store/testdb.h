@@ -105,6 +105,7 @@ struct word word_of(const struct id *attempt, enum attempt_event event);
 struct taken {
 	enum rc rc;
 	size_t len;
+	bool unwalked;
 	struct claim claims[CLAIM_MAX]; /* without input and def */
 };
 void take(struct db *db, const struct id *poller, size_t max, struct claim_cursor *cursor,
