@@ -2,7 +2,7 @@
  * in no state, that the verifier sets from its environment when it starts, so that one verifier serves many runs. When a trail is
  * told they come from macros, for spin itself runs no C.
  *
- * MUTANT(m) asks whether the fault m is built in; m is a number that model.sh gives. Without MUTANTS none can be: then it is the
+ * MUTANT(m) asks whether the fault m is built in; m is a number that model.sh gives (mutants.pml). Without MUTANTS none can be: then it is the
  * constant false, and the compiler leaves nothing of it. */
 
 #define ANY 255		/* of FAULTS and OPS: not bounded */
@@ -40,6 +40,7 @@ hidden byte resends = CHOSEN(RESENDS);
 hidden byte only_the_work = CHOSEN(ONLY_THE_WORK);
 
 #ifdef MUTANTS
+#include "mutants.pml"
 #define MUTANT(m) (mutation == m)
 #else
 #define MUTANT(m) false

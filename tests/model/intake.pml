@@ -1,7 +1,9 @@
 /* intake.pml: R1 to R3: many creates under one key, for every order of steps, with lost answers and crashes. model.sh runs it.
  *
  * What it stands for: create_round() of store/job_create.c and what comes of it, as its callers see it. An insert holds its key until
- * it is committed or undone, and another of that key waits (UNIQUE (owner, idempotency_key)); a look-up is a step of its own.
+ * it is committed or undone, and another of that key waits (UNIQUE (owner, idempotency_key)); a look-up is a step of its own. And
+ * store/create_group.c: one client leads, another may be taken along into one statement, for both rows or none. What isn't written so
+ * goes alone. Here two of one key may be, which repeats() keeps apart: the rules count on the index only.
  *
  * Four clients use one key, each again and again: two of one owner with one intent, written in two ways (a double click, or the
  * same page twice); a third of that owner with another intent; one of another owner, with the first's. An operator, or the owner,
@@ -21,6 +23,18 @@
 byte owner_of[ROWS], intent_of[ROWS], spelling_of[ROWS];
 byte rows;
 byte key_held[3];	/* by owner: whose insert isn't committed; one more than its _pid */
+byte wrote[4];		/* by client: the row with the id of its request */
+
+/* --- the group of creates */
+
+#define LEADER 1
+#define OUT 0		/* it goes alone; or its process is dead */
+#define WAITS 1
+#define TAKEN 2
+#define OVER 3		/* its turn is, and nothing is known to be written */
+#define WRITTEN 4
+byte turn[4];		/* by client */
+byte along;		/* who was taken */
 
 /* --- the monitors' memory */
 
@@ -36,6 +50,10 @@ hidden byte conflict_only_with_another_intent = false;
 hidden byte new_only_once = false;
 hidden byte a_job_keeps_its_intent = false;
 hidden byte a_duplicate_finds_its_job = false;
+hidden byte the_job_is_there = false;
+
+#define OWNER(client) (client == 3 -> OTHER_OWNER : FIRST_OWNER)
+#define INTENT(client) (client == 2 -> 2 : 1)
 
 /* The row that has the key, by the unique index. */
 #define HAS_KEY(row, owner) (owner_of[row] == owner || (MUTANT(M_KEY_WITHOUT_OWNER) && owner_of[row] != NONE))
@@ -55,18 +73,25 @@ inline commit()
 	watch_row(3)
 }
 
-inline write_row(owner, intent)
+inline write_row(who, is_owner, is_intent)
 {
 	rows++;
-	owner_of[rows] = owner;
-	intent_of[rows] = intent;
-	spelling_of[rows] = _pid;
+	owner_of[rows] = is_owner;
+	intent_of[rows] = is_intent;
+	spelling_of[rows] = who;
 	commit()
+}
+
+inline write_own()
+{
+	write_row(_pid, owner, intent);
+	wrote[_pid] = rows
 }
 
 /* CREATED_NEW and CREATED_REPLAYED: this job is the answer. */
 inline answer(job, is_new)
 {
+	assert(the_job_is_there || job != NONE);
 	assert(no_job_of_another_owner || owner_of[job] == owner);
 	assert(no_job_of_another_intent || intent_of[job] == intent);
 	assert(same_intent_same_job || told[owner * 2 + intent - 1] == NONE || told[owner * 2 + intent - 1] == job);
@@ -78,11 +103,11 @@ inline answer(job, is_new)
 /* The id, and with it what is known of earlier rounds, goes with the request. */
 inline forget()
 {
-	wrote = NONE
+	wrote[_pid] = NONE
 }
 
 /* compare(): our own insert, whose answer was lost; the same intent; another, or a tombstone */
-#define OWN (wrote == BY_KEY(owner) && wrote != NONE)
+#define OWN (wrote[_pid] == BY_KEY(owner) && wrote[_pid] != NONE)
 #define SAME (intent_of[BY_KEY(owner)] == intent && !(MUTANT(M_COMPARES_SPELLING) && spelling_of[BY_KEY(owner)] != _pid))
 inline compare()
 {
@@ -94,47 +119,111 @@ inline compare()
 	forget()
 }
 
+/* CREATED_NO_SUCH_PROVIDER: no row was written, and none was found. */
+inline refuse()
+{
+	assert(a_duplicate_finds_its_job || BY_KEY(owner) == NONE);
+	forget()
+}
+
+#define NOBODY_HOLDS(client) (key_held[OWNER(client)] == NONE)
+#define BOTH_ARE_NEW (owner != OWNER(along) && BY_KEY(owner) == NONE && BY_KEY(OWNER(along)) == NONE)
+
+inline let_go_of_both()
+{
+	key_held[owner] = NONE;
+	key_held[OWNER(along)] = NONE
+}
+
+inline write_both()
+{
+	let_go_of_both();
+	write_own();
+	write_row(along, OWNER(along), INTENT(along));
+	wrote[along] = rows
+}
+
 active [4] proctype Client()
 {
-	byte owner = (_pid == 3 -> OTHER_OWNER : FIRST_OWNER);
-	byte intent = (_pid == 2 -> 2 : 1);
-	byte wrote;	/* the row that this request wrote */
+	byte owner = OWNER(_pid);
+	byte intent = INTENT(_pid);
 
 end:
 	if
 	/* insert(): the index decides, and nobody looks before */
 	:: d_step { key_held[owner] == NONE && BY_KEY(owner) == NONE -> key_held[owner] = _pid + 1 }
-	:: d_step { key_held[owner] == NONE && BY_KEY(owner) != NONE && !MUTANT(M_UPSERTS) -> skip } -> goto duplicate
+	:: d_step { key_held[owner] == NONE && BY_KEY(owner) != NONE && !MUTANT(M_UPSERTS) && !MUTANT(M_REPLACES) -> skip } ->
+		goto duplicate
+	/* it is for a provider that isn't there; look_up() sees what is committed */
+	:: d_step { key_held[owner] == NONE && BY_KEY(owner) == NONE -> refuse() } -> goto end
+	/* wait_for_turn() */
+	:: d_step { _pid != LEADER && wrote[_pid] == NONE -> turn[_pid] = WAITS } -> goto waiting
+	:: d_step { _pid == LEADER && wrote[_pid] == NONE && turn[0] == WAITS -> along = 0; turn[0] = TAKEN } -> goto leading
+	:: d_step { _pid == LEADER && wrote[_pid] == NONE && turn[2] == WAITS -> along = 2; turn[2] = TAKEN } -> goto leading
+	:: d_step { _pid == LEADER && wrote[_pid] == NONE && turn[3] == WAITS -> along = 3; turn[3] = TAKEN } -> goto leading
 #ifdef MUTANTS
 	:: d_step { MUTANT(M_LOOKS_FIRST) && BY_KEY(owner) == NONE -> skip } -> goto unguarded
 	:: d_step { MUTANT(M_UPSERTS) && BY_KEY(owner) != NONE ->
 		intent_of[BY_KEY(owner)] = intent;
 		commit() } -> goto end
+	:: d_step { MUTANT(M_REPLACES) && BY_KEY(owner) != NONE && rows < ROWS - 1 ->
+		owner_of[BY_KEY(owner)] = NONE;
+		write_own();
+		answer(rows, true);
+		forget() } -> goto end
 #endif
 	fi;
 	if
-	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent); wrote = rows; answer(wrote, true); forget() }
+	:: d_step { true -> key_held[owner] = NONE; write_own(); answer(rows, true); forget() }
 	/* RC_UNCERTAIN, and it was done: the next round meets its own row */
-	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent); wrote = rows }
+	:: d_step { true -> key_held[owner] = NONE; write_own() }
 	/* RC_RETRY, or RC_UNCERTAIN and it wasn't done */
 	:: d_step { true -> key_held[owner] = NONE }
 	/* the program dies, and the client asks again */
-	:: d_step { true -> key_held[owner] = NONE; write_row(owner, intent) }
+	:: d_step { true -> key_held[owner] = NONE; write_own(); forget() }
 	fi;
 	goto end;
 duplicate:	/* look_up(), which may not see yet what the insert has met, then the same with a lock */
 	if
 	:: d_step { true -> compare() } -> goto end
-	:: true
-	:: d_step { wrote != NONE -> forget() } -> goto end	/* it dies here */
+	:: d_step { !MUTANT(M_LOOKS_ONCE) -> skip }
+	:: d_step { wrote[_pid] != NONE -> forget() } -> goto end	/* it dies here */
+#ifdef MUTANTS
+	:: d_step { MUTANT(M_LOOKS_ONCE) -> refuse() } -> goto end
+#endif
 	fi;
-	assert(a_duplicate_finds_its_job || !MUTANT(M_LOOKS_ONCE));
 	d_step { true -> compare() };
+	goto end;
+waiting:	/* its patience ends and it leads, with nobody along; or it was taken along; or it died with its process */
+	if
+	:: d_step { turn[_pid] == WAITS -> turn[_pid] = OUT }
+	:: d_step { turn[_pid] == WRITTEN -> turn[_pid] = OUT; answer(wrote[_pid], true); forget() }
+	:: d_step { turn[_pid] == OVER -> turn[_pid] = OUT }
+	:: d_step { turn[_pid] == OUT -> forget() }
+	fi;
+	goto end;
+leading:	/* insert_all(): each of the rows waits for whoever holds its key */
+	if
+	:: d_step { NOBODY_HOLDS(_pid) && NOBODY_HOLDS(along) && BOTH_ARE_NEW ->
+		key_held[owner] = _pid + 1;
+		key_held[OWNER(along)] = _pid + 1 }
+	:: d_step { NOBODY_HOLDS(_pid) && NOBODY_HOLDS(along) && !BOTH_ARE_NEW ->
+		turn[along] = (MUTANT(M_GROUP_IGNORES) -> WRITTEN : OVER) } -> goto end
+	fi;
+	if
+	:: d_step { true -> write_both(); turn[along] = WRITTEN; answer(wrote[_pid], true); forget() }
+	/* RC_UNCERTAIN, and it was done */
+	:: d_step { true -> write_both(); turn[along] = OVER }
+	/* RC_RETRY, or RC_UNCERTAIN and it wasn't done */
+	:: d_step { true -> let_go_of_both(); turn[along] = (MUTANT(M_GROUP_TOLD_ANYWAY) -> WRITTEN : OVER) }
+	/* the program dies with all its threads */
+	:: d_step { true -> write_both(); turn[along] = OUT; forget() }
+	fi;
 	goto end;
 #ifdef MUTANTS
 unguarded:
 	if
-	:: d_step { rows < ROWS - 1 -> write_row(owner, intent) } -> goto end
+	:: d_step { rows < ROWS - 1 -> write_row(_pid, owner, intent) } -> goto end
 	fi
 #endif
 }
@@ -144,6 +233,6 @@ active proctype Canceller()
 {
 end:
 	do
-	:: d_step { key_held[FIRST_OWNER] == NONE && BY_KEY(FIRST_OWNER) == NONE -> write_row(FIRST_OWNER, TOMBSTONE) }
+	:: d_step { key_held[FIRST_OWNER] == NONE && BY_KEY(FIRST_OWNER) == NONE -> write_row(_pid, FIRST_OWNER, TOMBSTONE) }
 	od
 }
