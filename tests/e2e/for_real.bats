@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # words and variables of stack.bash, front.bash and stack.sh
+# What README has people type to run it for real, as it stands there, with a folder before /usr/local, /run and /etc. The accounts
+# onejob and www-data are two that every Debian has; what needs no root is done as the first. All that runs beside is a database.
+
+load stack
+load front
+
+setup_file() {
+	TOP=$(cd "${srcdir:-.}" && pwd -P)
+	REAL=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
+	ONEJOB_BUILD=${ONEJOB_BUILD:-$PWD}
+	export TOP REAL ONEJOB_BUILD
+	export PATH="$REAL/usr/local/bin:$REAL/usr/local/sbin:$PATH:/usr/sbin:/sbin"
+	unset ONEJOB_DEFAULTS_FILE ONEJOB_API_SOCKET ONEJOB_URL
+	mkdir -p "$REAL/db/log" "$REAL/db/tmp" "$REAL/etc/nginx" "$REAL/etc/onejob"
+	chmod 755 "$REAL"
+	cp "$TOP/tests/support/fcgi.pl" "$REAL/fcgi.pl"	# where every account can read it
+	of_stack
+	start_mariadbd 3>&-
+	make -C "$ONEJOB_BUILD" install DESTDIR="$REAL" prefix=/usr/local >"$REAL/installed" 2>&1 3>&- ||
+		{ cat "$REAL/installed" >&2; return 1; }
+}
+
+teardown_file() {
+	of_stack
+	api_stop
+	part_stop mariadbd 60
+	rm -rf "$REAL"
+}
+
+# The words that start a part of a stack.
+of_stack() {
+	top=$TOP build=$ONEJOB_BUILD dir=$REAL/db workers=1 pollers=1
+	# shellcheck source=tests/support/daemons.sh
+	. "$TOP/tests/support/daemons.sh"
+	# shellcheck source=tests/support/stack.sh
+	. "$TOP/tests/support/stack.sh"
+}
+
+section() { awk '/^#/ { on = $0 == "## Run it for real" } on' "$TOP/README.md"; }
+
+# typed PATTERN: the commands of a block whose first lines match it, to the block's end.
+typed() { section | awk -v pattern="$1" '!/^    / { on = 0; next } { sub(/^ +/, "") } $0 ~ pattern { on = 1 } on' | here; }
+
+# said PATTERN: the command that stands between backticks in the text.
+said() { section | grep -oE "\`$1[^\`]*\`" | head -n 1 | tr -d '`' | here; }
+
+here() {
+	sed -E -e "s,/(usr/local|run/onejob|etc)/,$REAL/\1/,g" -e "s,/run/onejob$,$REAL/run/onejob," \
+		-e 's,-([ouU]) onejob,-\1 nobody,g' -e 's,-g onejob,-g nogroup,g'
+}
+
+# as ACCOUNT GROUP COMMAND...: from root. Anybody else is who it is.
+as() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid="$1" --regid="$2" --clear-groups "${@:3}"
+	else
+		"${@:3}"
+	fi
+}
+
+programs() { ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/my.cnf as nobody nogroup "$@"; }
+
+option_file() { # NAME USER
+	printf '[onejob]\nsocket=%s\nuser=%s\npassword=...\ndatabase=onejob\n' "$REAL/db/mariadbd.sock" "$2" >"$REAL/etc/onejob/$1"
+	chmod 600 "$REAL/etc/onejob/$1"
+	[ "$(id -u)" != 0 ] || chown nobody "$REAL/etc/onejob/$1"
+}
+
+api_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$REAL/usr/local/sbin/onejob-api*" 2>/dev/null | cut -d/ -f3; }
+api_number() { [ "$(api_processes | wc -l)" = "$1" ]; }
+
+api_stop() {
+	[ ! -s "$REAL/watch.pid" ] || kill "$(cat "$REAL/watch.pid")" 2>/dev/null || true
+	wait_for 20 api_number 0
+}
+
+asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, or of the connection
+	as "$1" "$2" perl "$REAL/fcgi.pl" call "$REAL/run/onejob/api.sock" REQUEST_METHOD=GET "REQUEST_URI=$3" CONTENT_LENGTH=0 \
+		"${@:4}" </dev/null 2>&1 3>&- | grep -aq '^Status: 200'
+}
+
+@test "make install puts everything where README says, and the nginx folder can be copied from there" {
+	local line
+
+	line=$(typed '^autoreconf')
+	is 'the last step' "${line##*&& }" 'sudo make install'	# what comes before is how this build was made
+	has 'the command' 'It puts `onejob` into `/usr/local/bin`, `onejob-api` and `onejob-poller` into `/usr/local/sbin`' "$(section)"
+	test -x "$REAL/usr/local/bin/onejob"
+	test -x "$REAL/usr/local/sbin/onejob-api"
+	test -x "$REAL/usr/local/sbin/onejob-poller"
+	is 'migrations' "$(ls "$REAL/usr/local/share/onejob/sql")" "$(cd "$TOP/sql" && ls -- *.sql)"
+	line=$(said 'cp -r')
+	is 'the copy' "$line" "cp -r $REAL/usr/local/share/onejob/nginx $REAL/etc/nginx/onejob"
+	eval "$line"
+	is 'what nginx has' "$(ls "$REAL/etc/nginx/onejob")" "$(ls "$TOP/nginx")"
+}
+
+@test "the accounts that README makes are enough: one migrates and the other works, both as nobody in particular" {
+	typed '^CREATE DATABASE' >"$REAL/accounts.sql"
+	is 'statements' "$(grep -c ';$' "$REAL/accounts.sql")" 5
+	mariadb --no-defaults --user="$(id -un)" --socket="$REAL/db/mariadbd.sock" <"$REAL/accounts.sql"
+	option_file my.cnf onejob
+	option_file migrate.cnf onejob_migrate
+	is 'it says how' "$(said 'onejob migrate'), $(said 'onejob token')" 'onejob migrate, onejob token create --owner alice'
+	run -3 programs onejob migrate
+	has 'why' 'CREATE command denied' "$output"
+	ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/migrate.cnf run -0 as nobody nogroup onejob migrate
+	# shellcheck disable=SC2046 # the words of a command
+	programs $(said 'onejob token') >"$REAL/token"
+	run -0 programs onejob doctor
+	has 'rights' '^ok +rights +may read and write' "$output"
+	has 'from cron' '`onejob-poller` claims and sends; .* `--for 55`' "$(section)"
+	run -0 programs onejob-poller --for 1
+	has 'it came to its end' 'poller.end' "$output"
+}
+
+@test "the API that README starts is nobody's own, answers nginx's account and no other, and goes on when a process dies" {
+	[ "$(id -u)" = 0 ] || skip 'the folder and the accounts of a socket are made by root'
+	eval "$(typed '^install -d' | head -n 1)"
+	is 'the folder' "$(stat -c '%U:%G %a' "$REAL/run/onejob")" 'nobody:www-data 750'
+	typed '^ONEJOB_DEFAULTS_FILE=' >"$REAL/start"
+	is 'the start' "$(wc -l <"$REAL/start")" 2
+	sed -i '1s/^/echo $$ >"$REAL\/watch.pid"; exec env /' "$REAL/start"
+	bash "$REAL/start" >"$REAL/api.log" 2>&1 3>&- </dev/null &
+	wait_for 30 asks www-data www-data /readyz || { cat "$REAL/api.log" >&2; return 1; }
+	asks www-data www-data /v1/jobs "HTTP_AUTHORIZATION=Bearer $(cat "$REAL/token")"
+	no asks daemon daemon /readyz
+	wait_for 20 api_number 2
+	is 'whose they are' "$(for pid in $(api_processes); do stat -c %U "/proc/$pid"; done | sort -u)" nobody
+	ONEJOB_API_SOCKET=$REAL/run/onejob/api.sock run -0 programs onejob doctor
+	has 'the socket' '^ok +API socket .* it is nobody:www-data, mode 0660' "$output"
+	kill -9 "$(api_processes | head -n 1)"
+	for _ in 1 2 3 4 5; do
+		asks www-data www-data /readyz
+	done
+	wait_for 20 api_number 2
+}
