@@ -36,7 +36,7 @@ static int tell(const char *argument)
 
 	if (version)
 		return puts("onejob-api " PACKAGE_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	fprintf(help ? stdout : stderr, "usage: onejob-api\n\n"
+	fprintf(help ? stdout : stderr, "usage: onejob-api [--help | --version]\n\n"
 					"A FastCGI responder: descriptor 0 is its listening "
 					"socket, so spawn-fcgi or the like starts\n"
 					"it (see README.md). Settings are ONEJOB_... in the "
