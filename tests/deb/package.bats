@@ -1,0 +1,331 @@
+#!/usr/bin/env bats
+# The Debian package, from its build to its purge, by the commands of doc/one-machine.md, on a machine with systemd (machine.bash).
+# `./check --package` runs it; a build of the package is too costly for the plain check. The tests go on from each other. ONEJOB_DEB
+# names a package that is built already.
+
+bats_require_minimum_version 1.5.0
+load machine
+
+setup_file() {
+	local missing
+
+	missing=$(machine_missing)
+	[ -z "$missing" ] || skip "$missing"
+	TOP=$(cd "${srcdir:-.}" && pwd -P)
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
+	export TOP WORK ONEJOB_BUILD=${ONEJOB_BUILD:-$PWD}
+	[ -n "${ONEJOB_DEB-}" ] || build_package
+	NEW=${ONEJOB_DEB:-$(echo "$WORK"/build/onejob_*.deb)}
+	VERSION=$(dpkg-deb -f "$NEW" Version)
+	export NEW VERSION
+	make_older
+	machine_start "$WORK/machine"
+	furnish
+}
+
+teardown_file() {
+	[ -z "${MACHINE_HOLDER-}" ] || machine_stop
+	[ -z "${WORK-}" ] || rm -rf "$WORK"
+}
+
+setup() {
+	declare -ft "$BATS_TEST_NAME"
+	set +T
+}
+
+# --- packages
+
+# What belongs to the source, less what was built in it.
+copy_source() {
+	mkdir -p "$WORK/build/onejob"
+	cd "$TOP" || return
+	if [ -e .git ]; then
+		git ls-files -co --exclude-standard
+	else
+		find . -type f ! -path './build*' ! -path './var/*'
+	fi | tar cf - -T - | tar xf - -C "$WORK/build/onejob"
+}
+
+# Optimized or not, it is the same package.
+build_package() {
+	(copy_source)
+	(cd "$WORK/build/onejob" &&
+		DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym parallel=$(nproc)" dpkg-buildpackage -b -us -uc -d) \
+		>"$WORK/build.log" 2>&1 </dev/null 3>&- || { tail -n 30 "$WORK/build.log" >&2; return 1; }
+}
+
+# The same, but for a lower version and a file in /etc that has changed since.
+make_older() {
+	OLD=$WORK/older/onejob_0.0.9_$(dpkg --print-architecture).deb
+	export OLD
+	mkdir "$WORK/older"
+	dpkg-deb -R "$NEW" "$WORK/older/tree"
+	sed -i 's/^Version: .*/Version: 0.0.9/' "$WORK/older/tree/DEBIAN/control"
+	echo '# as it was' >>"$WORK/older/tree/etc/onejob/my.cnf"
+	(cd "$WORK/older/tree" && md5sum etc/onejob/my.cnf) >"$WORK/sum"
+	dpkg-deb --root-owner-group -b "$WORK/older/tree" "$OLD" >/dev/null
+}
+
+# --- the machine
+
+inside() { # FILE: as it is seen from here
+	echo "/proc/$MACHINE/root$1"
+}
+
+# A database server without data, a provider, and somebody who watches what it has before onejob comes.
+furnish() {
+	mkdir -p "$(inside /root/old)" "$(inside /root/new)"
+	cp "$OLD" "$(inside /root/old/)"
+	cp "$NEW" "$(inside /root/new/)"
+	cp "$ONEJOB_BUILD/printshop" "$(inside /usr/local/bin/)"
+	printf '[mysqld]\ninnodb_log_file_size=16M\ninnodb_buffer_pool_size=64M\nperformance_schema=OFF\n' >"$(inside /etc/mysql/conf.d/oj.cnf)"
+	on_machine sh -ec '
+		rm -rf /var/lib/mysql /etc/onejob
+		install -d -o mysql -g mysql /var/lib/mysql
+		mariadb-install-db --user=mysql --skip-test-db --skip-name-resolve --force --auth-root-authentication-method=socket
+		systemctl start mariadb
+		systemd-run -q --unit=printshop /usr/local/bin/printshop --port 9000
+	' >"$WORK/furnish.log" 2>&1 </dev/null || { cat "$WORK/furnish.log" >&2; return 1; }
+}
+
+# What stands under a heading of the guide, the commands of all it has; `#> words` are in what they print.
+guide() { # HEADING
+	local words
+
+	section "$1" >"$(inside /root/section)"
+	grep -q . "$(inside /root/section)"
+	on_machine bash -euxc "cd /root/${FROM:-old}; $(grep -hE '^    oj\(\)' "$TOP/doc/one-machine.md"); . /root/section" \
+		>"$WORK/section.out" 2>&1 </dev/null 3>&- || { cat "$WORK/section.out"; return 1; }
+	cat "$WORK/section.out"
+	while read -r words; do
+		grep -v '^+' "$WORK/section.out" | grep -F -e "$words" || { echo "not printed: $words"; return 1; }
+	done < <(section "$1" | sed -n 's/^#> //p')
+}
+
+section() { # HEADING
+	awk -v heading="## $1" '/^## / { on = $0 == heading } on && sub(/^    /, "")' "$TOP/doc/one-machine.md" |
+		sed 's,https://printer.example/jobs,http://127.0.0.1:9000/inkjet,'
+}
+
+oj() {
+	on_machine runuser -u onejob -- env ONEJOB_DEFAULTS_FILE=/etc/onejob/my.cnf onejob "$@"
+}
+
+sql() {
+	on_machine mariadb -N onejob -e "$1"
+}
+
+wait_for() { # COMMAND...: for a minute
+	local end=$((SECONDS + 60))
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { echo "waited in vain for: $*: ${job-}"; return 1; }
+		sleep 0.1
+	done
+}
+
+job_succeeded() { # KEY
+	job=$(sql "SELECT j.state, a.state, a.phase, a.reason, a.detail FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id
+		WHERE idempotency_key = '$1' ORDER BY a.id DESC LIMIT 1")
+	[[ $job == succeeded* ]]
+}
+
+# create KEY PROVIDER: through nginx
+create() {
+	on_machine curl -sS --cacert /etc/ssl/certs/onejob.pem --resolve jobs.example.org:443:127.0.0.1 -o /dev/null -w '%{http_code}\n' \
+		https://jobs.example.org/v1/jobs -H "Authorization: Bearer $(cat "$WORK/token")" -H "Idempotency-Key: \"$1\"" \
+		-H 'Content-Type: application/json' -d "{\"provider\": \"$2\", \"input\": {}}"
+}
+
+# Creates one after the other, until calm.
+storm() {
+	(
+		i=0
+		while [ ! -e "$WORK/calm" ]; do
+			create "storm-$BASHPID-$((i += 1))" printer
+		done >"$WORK/storm" 2>&1
+	) 3>&- &
+	STORM=$!
+	wait_for test -s "$WORK/storm"
+}
+
+calm() {
+	touch "$WORK/calm"
+	wait "$STORM"
+	rm "$WORK/calm"
+	echo "$(grep -c . "$WORK/storm") requests"
+	[ "$(sort -u "$WORK/storm")" = 201 ] || { sort "$WORK/storm" | uniq -c; return 1; }
+}
+
+pids() { # the main processes of the instances that run
+	on_machine systemctl show --property=MainPID --value 'onejob-api@*' 'onejob-poller@*' | grep . | sort | tr '\n' ' '
+}
+
+in_use() { # COUNT: so many instances answer on the one socket
+	[ "$(on_machine systemctl list-units --plain --no-legend --state=active 'onejob-api@*' | wc -l)" = "$1" ]
+}
+
+# --- the tests
+
+@test "the package has no error or warning of lintian's" {
+	run lintian --allow-root --fail-on error,warning "$NEW"
+	echo "$output"
+	[ "$status" = 0 ] && [ -z "$output" ]
+}
+
+@test "the guide installs the package, which starts nothing and touches no database" {
+	guide 'The package'
+	[ "$(on_machine dpkg-query -W -f '${Version}' onejob)" = 0.0.9 ]
+	in_use 0
+	[ "$(on_machine mariadb -N -e 'SHOW DATABASES' | grep -c onejob)" = 0 ]
+	[ "$(on_machine man -w onejob.env)" = /usr/share/man/man5/onejob.env.5.gz ]
+}
+
+@test "what may hold secrets is closed, and the account owns nothing and has no shell" {
+	run on_machine stat -c '%U:%G %a %n' /etc/onejob/onejob.env /etc/onejob/my.cnf /etc/onejob/migrate.cnf
+	echo "$output"
+	[ "$output" = 'root:onejob 640 /etc/onejob/onejob.env
+root:onejob 640 /etc/onejob/my.cnf
+root:root 600 /etc/onejob/migrate.cnf' ]
+	[[ $(on_machine getent passwd onejob) == onejob:*:/nonexistent:/usr/sbin/nologin ]]
+	[ -z "$(on_machine find / -xdev -user onejob)" ]
+}
+
+@test "the guide makes the database, and starts two API instances and a poller" {
+	guide 'The database'
+	guide Start
+	in_use 2
+	[ "$(on_machine stat -c '%U:%G %a' /run/onejob/api.sock)" = onejob:www-data\ 660 ]
+}
+
+@test "the guide puts nginx before it, and its first job is done" {
+	guide nginx
+	guide 'The first job'
+	wait_for job_succeeded order-1
+	oj token create --owner alice >"$WORK/token"
+}
+
+@test "the instances of the API are one account's and see nothing of the rest" {
+	local pid
+
+	pid=$(on_machine systemctl show --property=MainPID --value onejob-api@2)
+	[ "$(on_machine stat -c %U "/proc/$pid")" = onejob ]
+	on_machine grep -E '^(CapEff|CapBnd):.*[1-9a-f]' "/proc/$pid/status" && return 1
+	[ "$(on_machine awk '$1 == "NoNewPrivs:" { print $2 }' "/proc/$pid/status")" = 1 ]
+	[ "$(on_machine awk '$1 == "Seccomp:" { print $2 }' "/proc/$pid/status")" = 2 ]
+}
+
+@test "a poller reads the secrets that the guide gives it, which the account can't" {
+	guide 'Secrets of providers'
+	run ! on_machine runuser -u onejob -- cat /etc/onejob/secrets.env
+	run ! on_machine runuser -u onejob -- cat /etc/onejob/laser.token
+	echo '{"url": "http://127.0.0.1:9000/laser", "headers": {"A": "${env:PRINTER_TOKEN}",
+		"B": "${file:/run/credentials/onejob-poller@1.service/laser}"}}' >"$(inside /root/laser.json)"
+	on_machine sh -c 'runuser -u onejob -- env ONEJOB_DEFAULTS_FILE=/etc/onejob/my.cnf onejob provider put laser - </root/laser.json'
+	[ "$(create secret-1 laser)" = 201 ]
+	wait_for job_succeeded secret-1
+}
+
+@test "a poller in its fence may have five thousand requests on the wire" {
+	on_machine sed -i 's/^#ONEJOB_IN_FLIGHT=.*/ONEJOB_IN_FLIGHT=5000/' /etc/onejob/onejob.env
+	on_machine systemctl restart onejob-poller@1
+	[ "$(create many-1 printer)" = 201 ]
+	wait_for job_succeeded many-1
+	on_machine journalctl --no-pager -u onejob-poller@1 | grep in_flight=5000
+}
+
+@test "a third instance shares the socket, and none needs a network" {
+	guide 'More, less, and a tighter fence'
+	on_machine systemctl restart 'onejob-api@*'
+	in_use 3
+	on_machine systemctl stop onejob-api@1 onejob-api@2	# so the third has to answer
+	[ "$(create third-1 printer)" = 201 ]
+	on_machine systemctl start onejob-api@1 onejob-api@2
+}
+
+@test "a connection starts an instance where none runs" {
+	on_machine systemctl stop 'onejob-api@*'
+	in_use 0
+	[ "$(create wakes-1 printer)" = 201 ]
+	on_machine systemctl start onejob-api@2 onejob-api@3
+}
+
+@test "no request fails while everything restarts" {
+	local before
+
+	before=$(pids)
+	storm
+	guide 'Restart without a gap'
+	calm
+	[ -z "$(comm -12 <(tr ' ' '\n' <<<"$before" | grep . | sort) <(pids | tr ' ' '\n' | grep . | sort))" ]
+}
+
+@test "an upgrade fails no request, restarts what runs and keeps what was changed" {
+	local before
+
+	before=$(pids)
+	storm
+	on_machine sh -c 'apt-get install -y /root/new/*.deb' >"$WORK/upgrade.log" 2>&1 </dev/null 3>&-
+	cat "$WORK/upgrade.log"
+	calm
+	[ "$(on_machine dpkg-query -W -f '${Version} ${db:Status-Status}' onejob)" = "$VERSION installed" ]
+	[ -z "$(comm -12 <(tr ' ' '\n' <<<"$before" | grep . | sort) <(pids | tr ' ' '\n' | grep . | sort))" ]
+	in_use 3
+	on_machine grep -x ONEJOB_IN_FLIGHT=5000 /etc/onejob/onejob.env
+	run ! on_machine grep 'as it was' /etc/onejob/my.cnf
+	[ "$(on_machine stat -c '%U:%G %a' /etc/onejob/my.cnf)" = root:onejob\ 640 ]
+	on_machine systemctl is-enabled onejob.target
+}
+
+# The newest migration but one is an older schema; it is undone by hand.
+older_schema() {
+	sql 'DROP TABLE counters; DELETE FROM schema_migrations ORDER BY number DESC LIMIT 1'
+}
+
+configure_again() { # as an upgrade from the older version does
+	on_machine sh -c "/var/lib/dpkg/info/onejob.postinst configure 0.0.9" >"$WORK/postinst.log" 2>&1 </dev/null 3>&-
+	cat "$WORK/postinst.log"
+}
+
+@test "an upgrade that wants a newer schema leaves the old programs running, and says what to do" {
+	local before
+
+	before=$(pids)
+	older_schema
+	configure_again
+	[ "$before" = "$(pids)" ]
+	grep -F 'migrate.cnf onejob migrate' "$WORK/postinst.log"
+	guide Upgrade
+	[ "$before" != "$(pids)" ]
+	[ "$(create upgraded-1 printer)" = 201 ]
+}
+
+@test "an upgrade that may migrate does, and restarts then" {
+	local before
+
+	before=$(pids)
+	older_schema
+	on_machine sed -i 's/^MIGRATE=no/MIGRATE=yes/' /etc/default/onejob
+	configure_again
+	[ "$before" != "$(pids)" ]
+	[ "$(create upgraded-2 printer)" = 201 ]
+	wait_for job_succeeded upgraded-2
+}
+
+@test "the journal has the programs' lines, and nginx's own logrotate its log" {
+	guide Logs
+	grep poller.start "$WORK/section.out"
+	on_machine test -s /var/log/nginx/onejob.log
+	on_machine grep -F '/var/log/nginx/*.log' /etc/logrotate.d/nginx
+}
+
+@test "a purge leaves nothing but the account and the database" {
+	guide Remove
+	[ -z "$(pids)" ]
+	run on_machine find /etc /lib/systemd /usr /var/lib /run -xdev -iname '*onejob*' ! -path '/etc/ssl/*' ! -path '/var/lib/mysql/*'
+	echo "$output"
+	[ -z "$output" ]
+	[ -z "$(on_machine systemctl list-units --all --plain --no-legend 'onejob*')" ]
+	on_machine getent passwd onejob
+	[ "$(sql "SELECT COUNT(*) FROM jobs WHERE idempotency_key = 'order-1'")" = 1 ]
+}
