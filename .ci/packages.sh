@@ -11,8 +11,10 @@ RUN_PACKAGES=(
 	mariadb-server-core mariadb-client-core nginx spawn-fcgi multiwatch curl
 )
 # shellcheck disable=SC2034
-CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin
+CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin mandoc groff-base systemd
 	libapache2-mod-fcgid)	# which brings apache2-bin, the program; the service is another package
+# shellcheck disable=SC2034
+PACKAGE_PACKAGES=(debhelper lintian mariadb-server dbus iproute2 procps man-db openssl)
 
 # Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
 command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)
@@ -81,7 +83,7 @@ allow_services() {
 	[ ! -e "$POLICY_ASIDE" ] || mv "$POLICY_ASIDE" "$POLICY"
 }
 
-# Debian enables nginx for the next boot when it installs it. We want the program only. `systemctl enable --now nginx`
+# Debian enables nginx and mariadb for the next boot when it installs them. We want the programs only. `systemctl enable --now nginx`
 # is all it takes to have the service after all. An upgrade of the package keeps a service that was disabled disabled.
 disable_service() {
 	rm -f "/etc/systemd/system/multi-user.target.wants/$1.service"
@@ -90,17 +92,22 @@ disable_service() {
 	fi
 }
 
-# Whatever becomes of the installation: services may start again as before, and nginx isn't one that this brought.
+# Whatever becomes of the installation: services may start again as before, and none is one that this brought.
 leave_as_found() {
 	allow_services
 	if [ "$had_nginx" = no ] && package_installed nginx-common; then
 		disable_service nginx
+	fi
+	if [ "$had_mariadb" = no ] && package_installed mariadb-server; then
+		disable_service mariadb
 	fi
 }
 
 install_as_root() {
 	had_nginx=no
 	! package_installed nginx-common || had_nginx=yes
+	had_mariadb=no
+	! package_installed mariadb-server || had_mariadb=yes
 	trap leave_as_found EXIT
 	trap 'exit 130' HUP INT TERM
 	deny_services

@@ -43,6 +43,7 @@ machine_boot() {
 	machine_trim "$at/root"
 	pivot_root . mnt
 	umount -l /mnt
+	mount --make-rshared /	# systemd mounts credentials in a namespace of its own
 	exec setpriv --bounding-set=-sys_module,-sys_time,-sys_rawio,-syslog,-mknod,-wake_alarm,-sys_boot \
 		env -i container=oj PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 		/lib/systemd/systemd --unit=oj.target --log-target=journal --show-status=no </dev/null
