@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317 # the tests are called by report
 # The systemd units and the package's files, as far as they can be judged without a systemd that runs and without a build: that is
-# tests/deb/package.sh. TAP. With a folder as argument it reads the units from that tree.
+# tests/deb/package.bats. TAP. With a folder as argument it reads the units from that tree.
 set -u
 build=${ONEJOB_BUILD:-$PWD}
 here=$(cd "${srcdir:-.}" && pwd -P)
