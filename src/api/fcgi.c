@@ -1,5 +1,5 @@
 /* fcgi.c: the only file that knows libfcgi. Its workers are threads, which share nothing but the
- * listening socket and what `struct api` says.
+ * listening socket, whose turn it is (turn.h) and what `struct api` says.
  *
  * Connections are accepted here and handed to libfcgi as it finds a kept connection: open, with its
  * descriptor in the request. So each passes the gate first (see gate.h), and libfcgi never waits in
@@ -7,7 +7,12 @@
  *
  * The wait is one epoll a worker: the listening socket with EPOLLEXCLUSIVE, so that a connection
  * wakes one worker and not all, and a signalfd. Signals stay blocked, so none can slip in between a
- * check and the wait, and none interrupts a request. */
+ * check and the wait, and none interrupts a request.
+ *
+ * A worker takes the connections that are there at that moment, each in a seat of its own. Creates
+ * that are whole and well-formed wait in their seats until no more are there, and are written
+ * together, with no delay for one alone: nobody waits for company. What isn't a create, or hasn't
+ * arrived whole, comes after those that wait. Which worker takes them is turn.c's to say. */
 #include "api/fcgi.h"
 
 #include <errno.h>
@@ -17,6 +22,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -28,6 +34,7 @@
 #include "api/gate.h"
 #include "api/request.h"
 #include "api/route.h"
+#include "api/turn.h"
 #include "base/log.h"
 
 #define IDLE_MS 10000	   /* an idle worker looks after its database connection this often */
@@ -40,14 +47,34 @@
 #define DRAIN_MAX_BYTES                                                                            \
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
-struct worker {
-	const struct api *api;
+#define SEATS 16 /* creates that one worker takes together */
+#define JOINS_MAX 8
+#define LIKELY_SENT_BYTES 8192 /* fit any socket's buffer: sending them can't wait */
+
+/* A connection, from its acceptance to its answer. */
+struct seat {
 	FCGX_Request fcgi;
+	struct request request;
+	struct call call;
 	struct reply reply;
-	unsigned char *head; /* GATE_MAX_BYTES */
 	char *body;
 	size_t body_size;
+	bool ready; /* fcgi and reply are set up */
+	bool whole; /* the body was read to its end */
+};
+
+struct worker {
+	const struct api *api;
+	struct seat *seats; /* SEATS */
+	struct seat *free[SEATS], *waiting[SEATS], *late[SEATS];
+	size_t free_len;
+	size_t waiting_len; /* creates that want to be written, in their order */
+	size_t late_len;    /* written; their large answers go out when none waits */
+	struct turn *turn;
+	turn_ticket ticket;
+	unsigned char *head; /* GATE_MAX_BYTES */
 	int listen_fd;
+	int listen_flags;
 	int signal_fd;
 	int epoll_fd;
 	bool unix_socket;
@@ -80,20 +107,24 @@ static void stop_signals(sigset_t *set_out)
 	sigaddset(set_out, SIGUSR1);
 }
 
-static bool open_worker(struct worker *w, const struct api *api, int listen_fd)
+static bool open_worker(struct worker *w, const struct api *api, struct turn *turn, int listen_fd)
 {
 	sigset_t set;
 
-	*w = (struct worker){ .api = api, .listen_fd = listen_fd, .reachable = true };
+	*w = (struct worker){ .api = api, .turn = turn, .listen_fd = listen_fd, .reachable = true };
 	stop_signals(&set);
-	reply_init(&w->reply);
 	w->head = malloc(GATE_MAX_BYTES);
+	w->seats = calloc(SEATS, sizeof *w->seats);
+	while (w->seats && w->free_len < SEATS) {
+		w->free[w->free_len] = &w->seats[SEATS - 1 - w->free_len];
+		w->free_len++;
+	}
 	w->unix_socket = is_unix_socket(listen_fd);
+	w->listen_flags = fcntl(listen_fd, F_GETFL) | O_NONBLOCK;
 	w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return w->head && w->signal_fd >= 0 && w->epoll_fd >= 0 &&
-	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE) &&
-	       FCGX_InitRequest(&w->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR) == 0;
+	return w->head && w->seats && w->signal_fd >= 0 && w->epoll_fd >= 0 &&
+	       watch(w, w->signal_fd, EPOLLIN) && watch(w, listen_fd, EPOLLIN | EPOLLEXCLUSIVE);
 }
 
 static void close_worker(struct worker *w)
@@ -102,23 +133,26 @@ static void close_worker(struct worker *w)
 		close(w->epoll_fd);
 	if (w->signal_fd >= 0)
 		close(w->signal_fd);
-	reply_release(&w->reply);
+	for (size_t i = 0; w->seats && i < SEATS && w->seats[i].ready; i++) {
+		reply_release(&w->seats[i].reply);
+		free(w->seats[i].body);
+	}
+	free(w->seats);
 	free(w->head);
-	free(w->body);
 }
 
 /* Room for `size` bytes; what was read stays. False: no memory. */
-static bool body_room(struct worker *w, size_t size)
+static bool body_room(struct seat *seat, size_t size)
 {
 	char *grown;
 
-	if (size <= w->body_size)
+	if (size <= seat->body_size)
 		return true;
-	grown = realloc(w->body, size);
+	grown = realloc(seat->body, size);
 	if (!grown)
 		return false;
-	w->body = grown;
-	w->body_size = size;
+	seat->body = grown;
+	seat->body_size = size;
 	return true;
 }
 
@@ -135,14 +169,14 @@ static bool drain(FCGX_Stream *in)
 
 /* Reads to the end of the stream, at most one byte past the limit; *len_out: how many bytes came.
  * False: no memory. */
-static bool fill(struct worker *w, size_t first, size_t limit, size_t *len_out)
+static bool fill(struct seat *seat, size_t first, size_t limit, size_t *len_out)
 {
 	size_t len = 0;
 
 	for (size_t size = first;; size = size > limit / 2 ? limit + 1 : 2 * size) {
-		if (!body_room(w, size))
+		if (!body_room(seat, size))
 			return false;
-		len += (size_t)FCGX_GetStr(w->body + len, (int)(size - len), w->fcgi.in);
+		len += (size_t)FCGX_GetStr(seat->body + len, (int)(size - len), seat->fcgi.in);
 		if (len < size || size > limit)
 			break;
 	}
@@ -151,32 +185,32 @@ static bool fill(struct worker *w, size_t first, size_t limit, size_t *len_out)
 }
 
 /* Throws away what is left. */
-static bool refuse_body(struct worker *w, struct request *request, size_t len,
-			enum body_state state)
+static bool refuse_body(struct seat *seat, size_t len, enum body_state state)
 {
-	request_take_body(request, "", len, state);
-	return drain(w->fcgi.in);
+	request_take_body(&seat->request, "", len, state);
+	return drain(seat->fcgi.in);
 }
 
 /* Reads the body to its end: one byte more than announced is asked for, because only the end of the
  * stream says that the socket holds nothing more. Returns whether it was read to its end. */
-static bool read_body(struct worker *w, struct request *request)
+static bool read_body(const struct worker *w, struct seat *seat)
 {
+	struct request *request = &seat->request;
 	const size_t limit = w->api->max_body_bytes;
 	size_t announced = request_announced(request, SIZE_MAX);
 	bool known = announced != SIZE_MAX;
 	size_t len;
 
 	/* The web server's own limit may be lower than ours: it has kept the body to itself. */
-	if ((known && announced > limit) || FCGX_GetParam("ONEJOB_BODY_REFUSED", w->fcgi.envp))
-		return refuse_body(w, request, 0, BODY_TOO_LARGE);
-	if (!fill(w, known ? announced + 1 : BODY_FIRST_BYTES, limit, &len))
-		return refuse_body(w, request, 0, BODY_NO_ROOM);
+	if ((known && announced > limit) || FCGX_GetParam("ONEJOB_BODY_REFUSED", seat->fcgi.envp))
+		return refuse_body(seat, 0, BODY_TOO_LARGE);
+	if (!fill(seat, known ? announced + 1 : BODY_FIRST_BYTES, limit, &len))
+		return refuse_body(seat, 0, BODY_NO_ROOM);
 	if (len > limit)
-		return refuse_body(w, request, 0, BODY_TOO_LARGE);
-	if (FCGX_GetError(w->fcgi.in) != 0 || (known && len != announced))
-		return refuse_body(w, request, len, BODY_CUT);
-	request_take_body(request, w->body, len, BODY_WHOLE);
+		return refuse_body(seat, 0, BODY_TOO_LARGE);
+	if (FCGX_GetError(seat->fcgi.in) != 0 || (known && len != announced))
+		return refuse_body(seat, len, BODY_CUT);
+	request_take_body(request, seat->body, len, BODY_WHOLE);
 	return true;
 }
 
@@ -188,96 +222,212 @@ static void limit_wait(int fd, int direction)
 	setsockopt(fd, SOL_SOCKET, direction, &wait, sizeof wait);
 }
 
-static void send_reply(struct worker *w)
+static bool is_large(const struct reply *reply)
 {
-	const struct reply *reply = &w->reply;
+	return reply->head.len + reply->body_len > LIKELY_SENT_BYTES;
+}
 
-	limit_wait(w->fcgi.ipcFd, SO_SNDTIMEO);
-	FCGX_PutStr(reply->head.bytes, (int)reply->head.len, w->fcgi.out);
+static void send_reply(struct seat *seat)
+{
+	const struct reply *reply = &seat->reply;
+
+	if (is_large(reply))
+		limit_wait(seat->fcgi.ipcFd, SO_SNDTIMEO);
+	FCGX_PutStr(reply->head.bytes, (int)reply->head.len, seat->fcgi.out);
 	if (reply->body_len > 0)
-		FCGX_PutStr(reply->body, (int)reply->body_len, w->fcgi.out);
+		FCGX_PutStr(reply->body, (int)reply->body_len, seat->fcgi.out);
 }
 
 /* A worker that has once met a large body or sent a large answer shall not keep that memory for
  * ever: there are many of them. */
-static void give_back(struct worker *w)
+static void give_back(struct seat *seat)
 {
-	bool large = w->body_size > BODY_KEPT_BYTES || w->reply.body_len > BODY_KEPT_BYTES ||
-		     w->reply.job.size > BODY_KEPT_BYTES; /* for a HEAD, too */
+	bool large = seat->body_size > BODY_KEPT_BYTES || seat->reply.body_len > BODY_KEPT_BYTES ||
+		     seat->reply.job.size > BODY_KEPT_BYTES; /* for a HEAD, too */
 
 	if (!large)
 		return;
-	free(w->body);
-	w->body = NULL;
-	w->body_size = 0;
-	reply_release(&w->reply);
-	reply_init(&w->reply);
+	free(seat->body);
+	seat->body = NULL;
+	seat->body_size = 0;
+	reply_release(&seat->reply);
+	reply_init(&seat->reply);
 	malloc_trim(0);
 }
 
-static void serve_one(struct worker *w)
+static void leave(struct worker *w, struct seat *seat)
 {
-	struct request request;
-	bool whole;
-
-	request_read(&request, w->fcgi.envp);
-	whole = read_body(w, &request);
-	route_answer(w->api, &request, &w->reply);
-	send_reply(w);
+	send_reply(seat);
 	/* Without this libfcgi waits until the web server has closed. A close with bytes unread
 	 * would reset the connection and swallow the answer, so it is for requests that were read
 	 * to the end. */
-	if (whole && w->unix_socket)
-		FCGX_Detach(&w->fcgi);
-	FCGX_Finish_r(&w->fcgi);
+	if (seat->whole && w->unix_socket)
+		FCGX_Detach(&seat->fcgi);
+	FCGX_Finish_r(&seat->fcgi);
 	/* A connection that the web server wants to keep is closed: while this worker sat on it,
 	 * others would wait. */
-	if (w->fcgi.ipcFd >= 0)
-		FCGX_Free(&w->fcgi, 1);
-	give_back(w);
+	if (seat->fcgi.ipcFd >= 0)
+		FCGX_Free(&seat->fcgi, 1);
+	give_back(seat);
+	w->free[w->free_len++] = seat;
+}
+
+static struct seat *seat_of(struct create *create)
+{
+	return (struct seat *)((char *)create - offsetof(struct seat, call.create));
+}
+
+/* Returns how many are decided and, but for large answers, answered. */
+static size_t write_some(struct worker *w)
+{
+	struct create *creates[SEATS];
+	size_t decided;
+
+	for (size_t i = 0; i < w->waiting_len; i++)
+		creates[i] = &w->waiting[i]->call.create;
+	decided = job_store_create(w->api->db, creates, w->waiting_len);
+	for (size_t i = 0; i < decided; i++) {
+		struct seat *seat = seat_of(creates[i]);
+
+		route_end(&seat->call, &seat->reply);
+		if (is_large(&seat->reply))
+			w->late[w->late_len++] = seat;
+		else
+			leave(w, seat);
+	}
+	turn_took(w->turn, (unsigned int)decided, 0);
+	w->waiting_len -= decided;
+	for (size_t i = 0; i < w->waiting_len; i++)
+		w->waiting[i] = seat_of(creates[decided + i]);
+	return decided;
+}
+
+static void write_all(struct worker *w)
+{
+	while (w->waiting_len > 0)
+		(void)write_some(w);
+	while (w->late_len > 0)
+		leave(w, w->late[--w->late_len]);
+}
+
+static struct seat *take_seat(struct worker *w)
+{
+	struct seat *seat = w->free[--w->free_len];
+
+	if (!seat->ready) {
+		FCGX_InitRequest(&seat->fcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR);
+		reply_init(&seat->reply);
+		seat->ready = true;
+	}
+	return seat;
+}
+
+/* What isn't a create: those that wait to be written shall not wait for it, too. */
+static void serve_other(struct worker *w, struct seat *seat)
+{
+	write_all(w);
+	seat->whole = read_body(w, seat);
+	route_answer(w->api, &seat->request, &seat->reply);
+	leave(w, seat);
+	turn_took(w->turn, 0, 1);
 }
 
 /* Takes the connection over, whatever comes of it. */
 static void take_connection(struct worker *w, int fd)
 {
-	enum gate gate = gate_wait(fd, w->head, HEAD_WAIT_MS);
+	struct seat *seat;
+	enum gate gate = gate_look(fd, w->head);
 
+	if (gate == GATE_MORE || gate == GATE_GOOD) {
+		write_all(w);
+		gate = gate_wait(fd, w->head, HEAD_WAIT_MS);
+	}
 	if (gate == GATE_BAD) {
 		close(fd);
 		return;
 	}
 	if (gate != GATE_WHOLE)
 		limit_wait(fd, SO_RCVTIMEO);
-	w->fcgi.ipcFd = fd;
-	w->fcgi.keepConnection =
+	seat = take_seat(w);
+	seat->fcgi.ipcFd = fd;
+	seat->fcgi.keepConnection =
 		1; /* so that libfcgi goes on with it; what the request says comes after */
-	if (FCGX_Accept_r(&w->fcgi) == 0)
-		serve_one(w);
+	if (FCGX_Accept_r(&seat->fcgi) != 0) {
+		w->free[w->free_len++] = seat;
+		return;
+	}
+	request_read(&seat->request, seat->fcgi.envp);
+	if (!route_may_wait(&seat->request)) {
+		serve_other(w, seat);
+		return;
+	}
+	seat->whole = read_body(w, seat);
+	if (route_begin(w->api, &seat->request, &seat->call, &seat->reply))
+		w->waiting[w->waiting_len++] = seat;
+	else
+		leave(w, seat);
 }
 
-/* False: the listening socket is of no more use. */
-static bool accept_one(struct worker *w)
+enum taken {
+	TAKEN,
+	TAKEN_NONE, /* there is none at this moment */
+	TAKEN_NEVER /* the listening socket is of no more use */
+};
+
+static enum taken take_one(struct worker *w)
 {
 	struct pollfd p = { .fd = w->signal_fd, .events = POLLIN };
 	int fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd >= 0) {
 		take_connection(w, fd);
-		return true;
+		return TAKEN;
 	}
 	switch (errno) {
 	case EAGAIN: /* another worker took it, or its client has gone */
 	case EINTR:
-	case ECONNABORTED: return true;
+	case ECONNABORTED: return TAKEN_NONE;
 	case EMFILE:
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
 		log_error("api.accept", "error=\"%m\" pause_ms=%d", PAUSE_MS);
+		write_all(w);
 		poll(&p, 1, PAUSE_MS);
-		return true;
-	default: log_error("api.accept", "error=\"%m\""); return false;
+		return TAKEN_NONE;
+	default: log_error("api.accept", "error=\"%m\""); return TAKEN_NEVER;
 	}
+}
+
+/* As many as are there at this moment: creates gather in `waiting`, all else is answered. */
+static enum taken take_all(struct worker *w)
+{
+	enum taken taken = TAKEN;
+
+	while (taken == TAKEN && w->free_len > 0) {
+		taken = take_one(w);
+		if (w->waiting_len == 0) /* it was something else, and is done */
+			break;
+	}
+	return taken;
+}
+
+/* A statement takes so many creates; those who have come meanwhile join the rest, for a while. But
+ * where creates have to go one by one, those who wait do so for no more. False: as TAKEN_NEVER. */
+static bool serve(struct worker *w)
+{
+	enum taken taken;
+
+	(void)fcntl(w->listen_fd, F_SETFL, w->listen_flags); /* see prepare_process() */
+	taken = take_all(w);
+	for (int round = 0; taken != TAKEN_NEVER && w->waiting_len > 0; round++) {
+		if (round == JOINS_MAX || write_some(w) <= 1)
+			break;
+		if (w->waiting_len > 0 && turn_is_mine(w->turn, w->ticket))
+			taken = take_all(w);
+	}
+	write_all(w);
+	return taken != TAKEN_NEVER;
 }
 
 /* A worker that can't go on ends them all: then somebody starts the process anew. */
@@ -322,21 +472,34 @@ static void look_after_database(struct worker *w)
 	w->reachable = reachable;
 }
 
-/* A stop signal stays pending, so that each thread sees it. */
+/* False: it's over. */
+static bool work_once(struct worker *w)
+{
+	enum turns turns = turn_wait(w->turn, &w->ticket, IDLE_MS);
+	int came = turns == TURN_MINE ? wait_for_work(w) : turns == TURN_NOT_YET ? 0 : -1;
+
+	if (came == 0) {
+		turn_pass(w->turn, w->ticket);
+		look_after_database(w);
+	} else if (came > 0) {
+		turn_busy(w->turn, w->ticket);
+		if (!serve(w)) {
+			give_up(w);
+			came = -1;
+		}
+	}
+	return came >= 0;
+}
+
+/* A stop signal stays pending, so that each process sees it. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	int came;
 
 	look_after_database(w);
-	while ((came = wait_for_work(w)) >= 0) {
-		if (came == 0) {
-			look_after_database(w);
-		} else if (!accept_one(w)) {
-			give_up(w);
-			break;
-		}
-	}
+	while (work_once(w))
+		continue;
+	turn_stop(w->turn);
 	return NULL;
 }
 
@@ -367,7 +530,7 @@ static int run_workers(struct worker *workers, size_t n)
 /* For the whole process: a peer that is gone is an error of write, not the end. O_NONBLOCK belongs
  * to the socket's open description, and whoever starts another process on it may take it away again
  * (systemd does, for an instance with StandardInput=socket): an accept that then waits in vain,
- * because another worker was faster, ends all the same. */
+ * because another worker was faster, ends all the same, and before each batch it is set again. */
 static bool prepare_process(int listen_fd)
 {
 	const struct timeval wait = { .tv_usec = ACCEPT_WAIT_MS * 1000 };
@@ -385,12 +548,13 @@ static bool prepare_process(int listen_fd)
 int fcgi_serve(const struct api *apis, size_t n, int listen_fd)
 {
 	struct worker *workers = calloc(n, sizeof *workers);
-	bool ok = workers && prepare_process(listen_fd);
+	struct turn *turn = turn_new(TURN_PATIENCE_MS);
+	bool ok = workers && turn && prepare_process(listen_fd);
 	int code = EXIT_FAILURE;
 	size_t opened = 0;
 
 	for (; ok && opened < n; opened++)
-		ok = open_worker(&workers[opened], &apis[opened], listen_fd);
+		ok = open_worker(&workers[opened], &apis[opened], turn, listen_fd);
 	if (ok)
 		code = run_workers(workers, n);
 	else
@@ -398,5 +562,6 @@ int fcgi_serve(const struct api *apis, size_t n, int listen_fd)
 	for (size_t i = 0; i < opened; i++)
 		close_worker(&workers[i]);
 	free(workers);
+	turn_free(turn);
 	return code;
 }

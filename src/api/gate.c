@@ -108,6 +108,23 @@ enum gate gate_check(const unsigned char *bytes, size_t len)
 	return len < GATE_MAX_BYTES ? GATE_MORE : GATE_BAD;
 }
 
+static enum gate look(int fd, unsigned char *scratch, bool *any_out)
+{
+	ssize_t len = recv(fd, scratch, GATE_MAX_BYTES, MSG_PEEK | MSG_DONTWAIT);
+
+	*any_out = len > 0;
+	if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
+		return GATE_BAD;
+	return len > 0 ? gate_check(scratch, (size_t)len) : GATE_MORE;
+}
+
+enum gate gate_look(int fd, unsigned char *scratch)
+{
+	bool any;
+
+	return look(fd, scratch, &any);
+}
+
 /* Bytes that are unread would end any wait for POLLIN at once, so a head that arrives in pieces is
  * looked at again every millisecond. It almost never does: web servers write it in one go. */
 enum gate gate_wait(int fd, unsigned char *scratch, int wait_ms)
@@ -117,20 +134,18 @@ enum gate gate_wait(int fd, unsigned char *scratch, int wait_ms)
 	bool gone = false;
 
 	for (;;) {
-		ssize_t len = recv(fd, scratch, GATE_MAX_BYTES, MSG_PEEK | MSG_DONTWAIT);
-		enum gate gate = len > 0 ? gate_check(scratch, (size_t)len) : GATE_MORE;
+		bool any;
+		enum gate gate = look(fd, scratch, &any);
 		struct pollfd p = { .fd = fd };
 
-		if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
-			return GATE_BAD;
 		if (gate != GATE_MORE)
 			return gate;
 		if (gone || clock_monotonic_ms() >= until)
 			return GATE_BAD;
-		if (len > 0)
+		if (any)
 			awaited = POLLRDHUP;
 		p.events = awaited;
-		if (poll(&p, 1, len > 0 ? 1 : wait_ms) > 0)
+		if (poll(&p, 1, any ? 1 : wait_ms) > 0)
 			gone = (p.revents & (POLLHUP | POLLRDHUP | POLLERR)) !=
 			       0; /* all that comes is here */
 	}

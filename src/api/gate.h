@@ -22,6 +22,10 @@ enum gate {
 /* One BEGIN_REQUEST of a responder, then PARAMS records up to an empty one, all of one request. */
 enum gate gate_check(const unsigned char *bytes, size_t len);
 
+/* What has arrived on a connected socket until now, without taking it off. GATE_BAD: the peer has
+ * gone, too. `scratch` has GATE_MAX_BYTES. */
+enum gate gate_look(int fd, unsigned char *scratch);
+
 /* Waits until the head of a request has arrived on a connected socket. GATE_BAD: it is bad, the
  * peer has gone, or `wait_ms` have passed; else good or whole. `scratch` has GATE_MAX_BYTES. */
 enum gate gate_wait(int fd, unsigned char *scratch, int wait_ms);

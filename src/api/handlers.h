@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/keyring.h"
 #include "core/idempotency_key.h"
+#include "core/intent.h"
 #include "core/job.h"
 #include "store/db.h"
 #include "store/job_store.h"
@@ -39,6 +40,9 @@ struct call {
 	struct json_doc *doc;
 	const struct json_value *body;	       /* NULL: there was none */
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none, or none that is valid */
+	bool waits;			       /* all is checked but what the database decides: */
+	struct intent intent;
+	struct create create; /* of this intent; jobs_created() answers once it is decided */
 };
 
 typedef void handler_fn(const struct api *api, struct call *call, struct reply *reply);
@@ -50,6 +54,9 @@ handler_fn contracts_list, contracts_get, contracts_put, contracts_delete, contr
 handler_fn certificates_list;
 handler_fn callbacks_receive;
 handler_fn health_live, health_ready, metrics_show, problems_index, problems_page;
+
+/* The second half of jobs_create(). */
+void jobs_created(struct call *call, struct reply *reply);
 
 /* Answers that several handlers give. */
 void answer_unavailable(struct reply *reply);

@@ -75,31 +75,36 @@ static void answer_created(struct reply *reply, enum created created, const stru
 	answer_unavailable(reply);
 }
 
-static void create(const struct api *api, struct call *call, const struct intent *intent,
-		   struct reply *reply)
+static void prepare(struct call *call)
 {
-	const char *traceparent = call->traceparent[0] ? call->traceparent : NULL;
-	struct id id = clock_id();
-	struct job job = { 0 };
-	enum created created;
+	call->waits = true;
+	call->create = (struct create){
+		.caller = &call->caller,
+		.key = &call->key,
+		.intent = &call->intent,
+		.id = clock_id(),
+		.now_us = clock_real_us(),
+		.traceparent = call->traceparent[0] ? call->traceparent : NULL,
+	};
+}
 
-	created = job_store_create(api->db, &call->caller, &call->key, intent, &id, clock_real_us(),
-				   traceparent, &job);
+void jobs_created(struct call *call, struct reply *reply)
+{
 	call->checked = true;
-	answer_created(reply, created, &job);
-	job_release(&job);
+	answer_created(reply, call->create.created, &call->create.job);
+	job_release(&call->create.job);
 }
 
 void jobs_create(const struct api *api, struct call *call, struct reply *reply)
 {
-	struct intent intent;
 	struct flaws flaws;
 	enum rc rc;
 
+	(void)api;
 	flaws_init(&flaws);
-	rc = intent_read(call->body, &intent, &flaws);
+	rc = intent_read(call->body, &call->intent, &flaws);
 	if (rc == RC_OK)
-		create(api, call, &intent, reply);
+		prepare(call);
 	else if (rc == RC_INVALID)
 		refuse_intent(reply, &flaws);
 	else

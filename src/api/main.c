@@ -6,19 +6,17 @@
 #include "api/fcgi.h"
 #include "base/conf.h"
 #include "base/log.h"
-#include "store/create_group.h"
 
 #define LISTEN_FD 0
 
-/* A thread's connection is its own; what they share is whose turn it is to write new jobs. */
-static bool open_thread(struct api *api, const struct conf *conf, struct create_group *group)
+/* A thread's connection is its own; they share nothing. */
+static bool open_thread(struct api *api, const struct conf *conf)
 {
 	*api = (struct api){ .db = db_new(conf->defaults_file),
 			     .max_body_bytes = conf->max_body_bytes,
 			     .trust_owner = conf->trust_owner == 1 };
 	if (!api->db)
 		return false;
-	create_group_join(group, api->db);
 	return keyring_load(conf->callback_keys, &api->keyring) == RC_OK;
 }
 
@@ -47,7 +45,6 @@ static int tell(const char *argument)
 int main(int argc, char **argv)
 {
 	struct conf conf;
-	struct create_group *group;
 	struct api *apis;
 	size_t opened = 0;
 	bool ok;
@@ -58,10 +55,9 @@ int main(int argc, char **argv)
 	log_open("onejob-api");
 	if (conf_load(&conf) != RC_OK)
 		return EXIT_FAILURE;
-	group = create_group_new(CREATE_LEADERS, CREATE_PATIENCE_MS);
 	apis = calloc(conf.threads, sizeof *apis);
-	for (ok = group && apis; ok && opened < conf.threads; opened++)
-		ok = open_thread(&apis[opened], &conf, group);
+	for (ok = apis != NULL; ok && opened < conf.threads; opened++)
+		ok = open_thread(&apis[opened], &conf);
 	if (ok)
 		code = fcgi_serve(apis, conf.threads, LISTEN_FD);
 	else
@@ -69,6 +65,5 @@ int main(int argc, char **argv)
 	while (opened > 0)
 		close_thread(&apis[--opened]);
 	free(apis);
-	create_group_free(group);
 	return code;
 }

@@ -275,7 +275,7 @@ static void run(const struct api *api, struct call *call, const struct route *ro
 		row->handler(api, call, reply);
 	/* Only a caller that is known learns anything, so a refusal that came before any statement
 	 * waits for that. */
-	if (row->who == WHO_STATEMENT && !call->checked)
+	if (row->who == WHO_STATEMENT && !call->checked && !call->waits)
 		(void)check_caller(api, call, reply);
 }
 
@@ -329,11 +329,20 @@ static void tell(const struct request *request, const struct reply *reply)
 			 id_format(&reply->job_id, job), reply->key_mark, trace);
 }
 
-void route_answer(const struct api *api, const struct request *request, struct reply *reply)
+static void finish(struct call *call, struct reply *reply)
 {
-	struct call call = { .request = request };
+	json_free(call->doc);
+	call->doc = NULL;
+	reply_finish(reply);
+	tell(call->request, reply);
+}
+
+bool route_begin(const struct api *api, const struct request *request, struct call *call,
+		 struct reply *reply)
+{
 	const char *method = request_param(request, PARAM_METHOD);
 
+	*call = (struct call){ .request = request };
 	reply_begin(reply, request);
 	if (!method || request_doubled(request, PARAM_METHOD) ||
 	    !request_param(request, PARAM_URI) || request_doubled(request, PARAM_URI)) {
@@ -344,10 +353,37 @@ void route_answer(const struct api *api, const struct request *request, struct r
 			      "The web server passed no usable method or path.");
 	} else {
 		reply->head_only = strcmp(method, "HEAD") == 0;
-		take_trace(&call, reply);
-		answer(api, &call, method, reply);
+		take_trace(call, reply);
+		answer(api, call, method, reply);
 	}
-	json_free(call.doc);
-	reply_finish(reply);
-	tell(request, reply);
+	if (!call->waits)
+		finish(call, reply);
+	return call->waits;
+}
+
+void route_end(struct call *call, struct reply *reply)
+{
+	jobs_created(call, reply);
+	finish(call, reply);
+}
+
+void route_answer(const struct api *api, const struct request *request, struct reply *reply)
+{
+	struct call call;
+	struct create *create = &call.create;
+
+	if (!route_begin(api, request, &call, reply))
+		return;
+	while (job_store_create(api->db, &create, 1) == 0)
+		continue;
+	route_end(&call, reply);
+}
+
+bool route_may_wait(const struct request *request)
+{
+	static const char path[] = "/v1/jobs";
+	const char *method = request_param(request, PARAM_METHOD);
+
+	return method && strcmp(method, "POST") == 0 && request->path_len == sizeof path - 1 &&
+	       memcmp(request->path, path, sizeof path - 1) == 0;
 }

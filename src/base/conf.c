@@ -23,7 +23,7 @@ static const struct number_row {
 	{ "ONEJOB_MAX_BODY", AT(max_body_bytes), 1024, 67108864, 1048576,
 	  "largest body of a request in bytes; the web server has the same limit" },
 	{ "ONEJOB_THREADS", AT(threads), 1, 64, 8,
-	  "requests that one process of the API works at, with a database connection each" },
+	  "threads of one process of the API, with a database connection each" },
 	{ "ONEJOB_TRUST_OWNER", AT(trust_owner), 0, 1, 0,
 	  "1: the FastCGI parameter ONEJOB_OWNER is a user the web server has authenticated" },
 	{ "ONEJOB_IN_FLIGHT", AT(in_flight_max), 1, 10000, 1000,

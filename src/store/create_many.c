@@ -6,51 +6,70 @@
 #include "store/create_private.h"
 #include "store/db_private.h"
 
+#define GROUP_BYTES_MAX (256u << 10) /* of inputs and metadata; a larger create goes alone */
+
+#define ROUNDS_MAX 3 /* of those who meet keys that weren't there a moment ago */
+
+/* Where a statement for several writes nothing (it met a locked row) it was lost work, and the next
+ * one likely is: so many creates go alone before it is tried again, twice as many each time. */
+#define ALONE_MIN 16
+#define ALONE_MAX 4096
+
+/* One of several creates for one statement. */
+struct ticket {
+	struct create *create;
+	bool written;
+	unsigned char owner[OWNER_MAX];
+	size_t owner_len; /* 0: no such caller */
+	bool has_target;  /* provider or contract are there */
+	char next_provider[NAME_MAX_LEN + 1];
+	uint64_t contract_version;
+};
+
 /* Whose the tokens are that count at this moment. */
-static enum rc know_tokens(struct db *db, struct ticket *const *tickets, size_t n)
+static enum rc know_tokens(struct db *db, struct ticket *tickets, size_t n)
 {
 	struct stmt *st = db_stmt_n(db, SQL_OWNERS_OF_TOKENS, n);
 	unsigned char token[SHA256_BYTES], owner[OWNER_MAX];
 	enum rc rc;
 
 	for (size_t i = 0; i < n; i++)
-		bind_bytes(st, tickets[i]->create->caller->token_sha256, SHA256_BYTES);
+		bind_bytes(st, tickets[i].create->caller->token_sha256, SHA256_BYTES);
 	rc = stmt_run(st);
 	while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
 		(void)col_bytes(st, token, sizeof token);
 		size_t len = col_bytes(st, owner, sizeof owner);
 
 		for (size_t i = 0; i < n; i++) {
-			const struct caller *caller = tickets[i]->create->caller;
+			const struct caller *caller = tickets[i].create->caller;
 
 			if (!caller->has_token ||
 			    memcmp(caller->token_sha256, token, sizeof token) != 0)
 				continue;
-			memcpy(tickets[i]->owner, owner, len);
-			tickets[i]->owner_len = len;
+			memcpy(tickets[i].owner, owner, len);
+			tickets[i].owner_len = len;
 		}
 	}
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-static enum rc know_owners(struct db *db, struct ticket *const *tickets, size_t n)
+static enum rc know_owners(struct db *db, struct ticket *tickets, size_t n)
 {
 	bool by_token = false;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct caller *caller = tickets[i]->create->caller;
+		const struct caller *caller = tickets[i].create->caller;
 
 		by_token |= caller->has_token;
-		tickets[i]->owner_len = caller->has_token ? 0 : caller->owner_len;
-		memcpy(tickets[i]->owner, caller->owner ? caller->owner : "",
-		       tickets[i]->owner_len);
+		tickets[i].owner_len = caller->has_token ? 0 : caller->owner_len;
+		memcpy(tickets[i].owner, caller->owner ? caller->owner : "", tickets[i].owner_len);
 	}
 	return by_token ? know_tokens(db, tickets, n) : RC_OK;
 }
 
 /* Which of the providers, or of the contracts, are there. Where a create names the other kind its
  * name here is "", which nothing has. */
-static enum rc know_targets(struct db *db, struct ticket *const *tickets, size_t n, bool contracts)
+static enum rc know_targets(struct db *db, struct ticket *tickets, size_t n, bool contracts)
 {
 	struct stmt *st = db_stmt_n(db, contracts ? SQL_CONTRACTS_NAMED : SQL_PROVIDERS_NAMED, n);
 	char name[NAME_MAX_LEN + 1], next[NAME_MAX_LEN + 1];
@@ -58,7 +77,7 @@ static enum rc know_targets(struct db *db, struct ticket *const *tickets, size_t
 	enum rc rc;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct intent *intent = tickets[i]->create->intent;
+		const struct intent *intent = tickets[i].create->intent;
 
 		bind_str(st, contracts ? intent->contract : intent->provider);
 	}
@@ -70,41 +89,41 @@ static enum rc know_targets(struct db *db, struct ticket *const *tickets, size_t
 			version = col_u64(st);
 		}
 		for (size_t i = 0; i < n; i++) {
-			const struct intent *intent = tickets[i]->create->intent;
+			const struct intent *intent = tickets[i].create->intent;
 
 			if (strcmp(contracts ? intent->contract : intent->provider, name) != 0)
 				continue;
-			tickets[i]->has_target = true;
-			tickets[i]->contract_version = version;
-			strcpy(tickets[i]->next_provider, contracts ? next : name);
+			tickets[i].has_target = true;
+			tickets[i].contract_version = version;
+			strcpy(tickets[i].next_provider, contracts ? next : name);
 		}
 	}
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-static enum rc know_all_targets(struct db *db, struct ticket *const *tickets, size_t n)
+static enum rc know_all_targets(struct db *db, struct ticket *tickets, size_t n)
 {
 	bool named[2] = { false, false };
 	enum rc rc = RC_OK;
 
 	for (size_t i = 0; i < n; i++)
-		named[tickets[i]->create->intent->contract[0] != '\0'] = true;
+		named[tickets[i].create->intent->contract[0] != '\0'] = true;
 	for (int contracts = 0; contracts < 2 && rc == RC_OK; contracts++)
 		if (named[contracts])
 			rc = know_targets(db, tickets, n, contracts != 0);
 	return rc;
 }
 
-static enum rc insert(struct db *db, struct ticket *const *tickets, size_t n)
+static enum rc insert(struct db *db, struct ticket *tickets, size_t n)
 {
 	struct stmt *st = db_stmt_n(db, SQL_JOBS_CREATE, n);
 	enum rc rc;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct ticket *t = tickets[i];
+		const struct ticket *t = &tickets[i];
 		bool contract = t->create->intent->contract[0] != '\0';
 
-		bind_id(st, t->create->id);
+		bind_id(st, &t->create->id);
 		bind_bytes(st, t->owner, t->owner_len);
 		create_bind_key(st, t->create);
 		bind_str(st, contract ? NULL : t->create->intent->provider);
@@ -120,32 +139,184 @@ static enum rc insert(struct db *db, struct ticket *const *tickets, size_t n)
 	return rc == RC_OK && stmt_changed(st) != n ? RC_FAULT : rc;
 }
 
-/* Until one is refused: what that one waited for the next would wait for, too. */
-static size_t insert_all(struct db *db, struct ticket *const *tickets, size_t n)
+/* Which keys are there already. Only a hint: who was first is the unique key's to say. */
+static enum rc know_keys(struct db *db, struct ticket *tickets, size_t n)
 {
-	size_t done = 0;
+	struct stmt *st = db_stmt_n(db, SQL_KEYS_THERE, stmt_group_above(n));
+	unsigned char owner[OWNER_MAX], key[KEY_MAX];
+	enum rc rc;
 
-	while (n - done > 1) {
-		size_t part = stmt_group(n - done);
+	for (size_t i = 0; i < stmt_group_above(n); i++) {
+		const struct ticket *t = &tickets[i < n ? i : n - 1];
 
-		if (insert(db, tickets + done, part) != RC_OK)
-			break;
-		for (size_t i = 0; i < part; i++)
-			tickets[done + i]->written = true;
-		done += part;
+		bind_bytes(st, t->owner, t->owner_len);
+		bind_bytes(st, t->create->key->bytes, t->create->key->len);
 	}
-	return done;
+	rc = stmt_run(st);
+	while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
+		size_t owner_len = col_bytes(st, owner, sizeof owner);
+		size_t key_len = col_bytes(st, key, sizeof key);
+
+		db->repeats = REPEATS_REMEMBERED;
+		for (size_t i = 0; i < n; i++) {
+			struct ticket *t = &tickets[i];
+
+			if (t->owner_len == owner_len && t->create->key->len == key_len &&
+			    memcmp(t->owner, owner, owner_len) == 0 &&
+			    memcmp(t->create->key->bytes, key, key_len) == 0)
+				t->create->met = true;
+		}
+	}
+	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
-bool create_many(struct db *db, struct ticket *const *tickets, size_t n)
+/* Those that no insert of several can write go to the end. Returns how many are before them. */
+static size_t sort_out(struct ticket *tickets, size_t n)
 {
-	struct ticket *good[STMT_GROUP_MAX];
-	size_t m = 0;
+	size_t good = 0;
 
-	if (know_owners(db, tickets, n) != RC_OK || know_all_targets(db, tickets, n) != RC_OK)
-		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct ticket ticket = tickets[i];
+
+		if (ticket.owner_len == 0 || !ticket.has_target || ticket.create->met)
+			continue;
+		tickets[i] = tickets[good];
+		tickets[good++] = ticket;
+	}
+	return good;
+}
+
+/* Until one is refused: what that one waited for the next would wait for, too. */
+static enum rc insert_all(struct db *db, struct ticket *tickets, size_t n)
+{
+	enum rc rc = RC_OK;
+
+	for (size_t done = 0, part; rc == RC_OK && n - done > 1; done += part) {
+		part = stmt_group(n - done);
+		rc = insert(db, tickets + done, part);
+		for (size_t i = 0; i < part; i++)
+			tickets[done + i].written = rc == RC_OK;
+	}
+	return rc;
+}
+
+/* Writes those that are new. A key that is met, or fought for, is there the next time. */
+static enum rc write_new(struct db *db, struct ticket *tickets, size_t n)
+{
+	enum rc rc = RC_CONFLICT;
+
+	for (int round = 0; round < ROUNDS_MAX && rc == RC_CONFLICT; round++) {
+		size_t good = sort_out(tickets, n), done = 0;
+
+		if ((db->repeats > 0 || round > 0) && good > 1) {
+			db->repeats -= db->repeats > 0;
+			rc = know_keys(db, tickets, good);
+			if (rc != RC_OK)
+				return rc;
+			good = sort_out(tickets, good);
+		}
+		rc = insert_all(db, tickets, good);
+		while (done < good && tickets[done].written)
+			done++;
+		tickets += done;
+		n -= done;
+		if (rc == RC_RETRY && !db_was_locked_out(db))
+			rc = RC_CONFLICT;
+	}
+	return rc;
+}
+
+static void learn(struct db *db, bool lost)
+{
+	unsigned int cost = db->alone_next > 0 ? db->alone_next : ALONE_MIN;
+
+	db->alone = lost ? cost : 0;
+	db->alone_next = !lost ? 0 : cost < ALONE_MAX ? 2 * cost : cost;
+}
+
+/* What isn't written has to go alone, and learns there why. Returns how many are decided, which
+ * come first then. */
+static size_t write_group(struct db *db, struct create **creates, size_t n)
+{
+	struct ticket tickets[CREATES_MAX] = { 0 };
+	size_t decided = 0, left = n;
+
 	for (size_t i = 0; i < n; i++)
-		if (tickets[i]->owner_len > 0 && tickets[i]->has_target)
-			good[m++] = tickets[i];
-	return insert_all(db, good, m) > 0;
+		tickets[i].create = creates[i];
+	learn(db, know_owners(db, tickets, n) != RC_OK ||
+			  know_all_targets(db, tickets, n) != RC_OK ||
+			  write_new(db, tickets, n) != RC_OK);
+	for (size_t i = n; i-- > 0;) {
+		struct ticket *t = &tickets[i];
+
+		t->create->created = CREATED_NEW;
+		t->create->alone = !t->written || create_fill(t->create, t->owner, t->owner_len,
+							      t->contract_version) != RC_OK;
+		if (t->create->alone)
+			creates[--left] = t->create;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!tickets[i].create->alone)
+			creates[decided++] = tickets[i].create;
+	return decided;
+}
+
+static bool repeats(struct create *const *creates, size_t n, const struct create *c)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct idempotency_key *key = creates[i]->key;
+
+		if (key->len == c->key->len && memcmp(key->bytes, c->key->bytes, key->len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void move_up(struct create **creates, size_t from, size_t to)
+{
+	struct create *c = creates[from];
+
+	memmove(creates + to + 1, creates + to, (from - to) * sizeof(struct create *));
+	creates[to] = c;
+}
+
+/* As many as go into one statement, the first among them: a number that a statement is prepared
+ * for. They come first then. The second of a double click is a repeat of the first once that is
+ * written. */
+static size_t gather(const struct db *db, struct create **creates, size_t n)
+{
+	size_t taken = 0, bytes = 0;
+
+	for (size_t i = 0; i < n && db->alone == 0; i++) {
+		struct create *c = creates[i];
+
+		c->alone |= c->caller->has_token && c->caller->owner;
+		if (!c->alone && repeats(creates, taken, c))
+			c->alone = c->met = true;
+		if (c->alone && i > 0)
+			continue;
+		bytes += c->intent->input_len + c->intent->metadata_len;
+		if (c->alone || bytes > GROUP_BYTES_MAX)
+			break;
+		move_up(creates, i, taken++);
+	}
+	return stmt_group(taken);
+}
+
+size_t job_store_create(struct db *db, struct create **creates, size_t n)
+{
+	size_t group = gather(db, creates, n);
+
+	struct create *first = creates[0];
+
+	if (group > 1)
+		return write_group(db, creates, group);
+	if (db->alone > 0 && first->rounds == 0)
+		db->alone--;
+	if (create_alone(db, first))
+		return 1;
+	first->alone = true;
+	memmove(creates, creates + 1, (n - 1) * sizeof(struct create *));
+	creates[n - 1] = first;
+	return 0;
 }

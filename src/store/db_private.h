@@ -30,8 +30,9 @@ struct db {
 	unsigned int error_no;
 	char error[512];
 	char versions[128];
-	unsigned int repeats;	    /* creates of keys that were there, lately: see job_create.c */
-	struct create_group *group; /* NULL: none; another's */
+	unsigned int repeats;	 /* creates of keys that were there, lately: see job_create.c */
+	unsigned int alone;	 /* so many more creates share no statement: see create_many.c */
+	unsigned int alone_next; /* what lost work costs the next time; 0: the least */
 	struct known_owner known[KNOWN_OWNERS];
 	struct stmt *stmts[SQL__MAX][STMT_SIZES];
 };

@@ -1,14 +1,11 @@
 #include <string.h>
 
 #include "base/timestamp.h"
-#include "store/create_group.h"
 #include "store/db_private.h"
 #include "store/create_private.h"
 #include "store/rows.h"
 #include "store/stmt.h"
 
-/* After a repeat so many new jobs still ask for their key first. */
-#define REPEATS_REMEMBERED 8
 #define ROUNDS                                                                                     \
 	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
 
@@ -47,13 +44,13 @@ static bool copy(struct blob *blob, const void *bytes, size_t len)
 	return blob->bytes != NULL;
 }
 
-enum rc create_fill(const struct create *c, const void *owner, size_t owner_len,
+enum rc create_fill(struct create *c, const void *owner, size_t owner_len,
 		    uint64_t contract_version)
 {
-	struct job *job = c->job;
+	struct job *job = &c->job;
 	bool ok = copy(&job->owner, owner, owner_len);
 
-	job->id = *c->id;
+	job->id = c->id;
 	job->state = JOB_QUEUED;
 	memcpy(job->provider, c->intent->provider, sizeof job->provider);
 	memcpy(job->contract, c->intent->contract, sizeof job->contract);
@@ -94,7 +91,7 @@ static const struct known_owner *known_owner(struct db *db, const struct caller 
 
 /* Where this fails the job is written all the same: the next round's insert meets it, and the
  * look-up tells the rest. */
-static enum rc new_job(struct db *db, const struct create *c, uint64_t contract_version)
+static enum rc new_job(struct db *db, struct create *c, uint64_t contract_version)
 {
 	const struct caller *caller = c->caller;
 
@@ -120,12 +117,12 @@ static enum sql insert_of(bool by_token, bool by_contract, bool once)
 
 /* RC_OK: written, and the answer is in c->job. RC_NOT_FOUND: no row: the token, the provider or the
  * contract isn't there; or, with `once`, the key is. */
-static enum rc insert(struct db *db, const struct create *c, bool once)
+static enum rc insert(struct db *db, struct create *c, bool once)
 {
 	bool by_token = c->caller->has_token, by_contract = c->intent->contract[0] != '\0';
 	struct stmt *st = db_stmt(db, insert_of(by_token, by_contract, once));
 
-	bind_id(st, c->id);
+	bind_id(st, &c->id);
 	if (!by_token)
 		bind_bytes(st, c->caller->owner, c->caller->owner_len);
 	create_bind_key(st, c);
@@ -169,27 +166,27 @@ static enum rc look_up(struct db *db, const struct create *c, bool locked, struc
 	return rc == RC_NOT_FOUND && !by_token ? RC_CONFLICT : rc;
 }
 
-static enum created compare(const struct create *c, struct job_row *row)
+static enum created compare(struct create *c, struct job_row *row)
 {
-	if (id_equal(&row->job.id, c->id)) { /* our own insert, whose answer was lost */
-		*c->job = row->job;
+	if (id_equal(&row->job.id, &c->id)) { /* our own insert, whose answer was lost */
+		c->job = row->job;
 		return CREATED_NEW;
 	}
 	bool same = row->has_fingerprint &&
 		    memcmp(row->fingerprint, c->intent->fingerprint, SHA256_BYTES) == 0;
 
 	if (same) {
-		*c->job = row->job;
+		c->job = row->job;
 		return CREATED_REPLAYED;
 	}
-	c->job->id = row->job.id;
+	c->job.id = row->job.id;
 	job_release(&row->job);
 	return row->has_fingerprint ? CREATED_KEY_REUSED : CREATED_INTENT_CANCELLED;
 }
 
 /* No new row, and no error but perhaps a duplicate. Then the row is there, even where a first look
  * doesn't see it yet, and a locking read does. */
-static enum created create_met(struct db *db, const struct create *c, bool duplicate, bool once,
+static enum created create_met(struct db *db, struct create *c, bool duplicate, bool once,
 			       bool *again_out)
 {
 	bool contract = c->intent->contract[0] != '\0';
@@ -212,11 +209,28 @@ static enum created create_met(struct db *db, const struct create *c, bool dupli
 	return CREATED_NOT_STORED;
 }
 
+/* Its key was there a moment ago. False: not any more, or nobody can tell. */
+static bool look_at(struct db *db, struct create *c)
+{
+	struct job_row row = { 0 };
+
+	c->met = false;
+	if (look_up(db, c, false, &row) != RC_OK)
+		return false;
+	db->repeats = REPEATS_REMEMBERED;
+	c->created = compare(c, &row);
+	return true;
+}
+
 /* One round; *again_out: nothing is decided, another may. */
-static enum created create_round(struct db *db, const struct create *c, bool *again_out)
+static enum created create_round(struct db *db, struct create *c, bool *again_out)
 {
 	bool once = db->repeats > 0;
-	enum rc rc = insert(db, c, once);
+	enum rc rc;
+
+	if (c->met && look_at(db, c))
+		return c->created;
+	rc = insert(db, c, once);
 
 	if (rc == RC_OK) {
 		db->repeats -= once;
@@ -230,36 +244,29 @@ static enum created create_round(struct db *db, const struct create *c, bool *ag
 	return create_met(db, c, rc == RC_CONFLICT, once, again_out);
 }
 
-enum created create_alone(struct db *db, const struct create *c)
+/* With a token and an owner the token decides, and must be that owner's. */
+static bool is_who_it_says(struct db *db, struct create *c)
 {
-	enum created created = CREATED_NOT_STORED;
-	bool again = true;
+	struct identity who;
+	enum rc rc;
 
-	/* A lost answer leaves open whether the row is there: the next insert of the same id and
-	 * key finds out. */
-	for (int round = 0; again && round < ROUNDS; round++) {
-		if (round > 0)
-			db_pause(round);
-		again = false;
-		created = create_round(db, c, &again);
-	}
-	return created;
+	if (c->rounds > 0 || !c->caller->has_token || !c->caller->owner)
+		return true;
+	rc = job_store_identify(db, c->caller, &who);
+	c->created = rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
+	return rc == RC_OK;
 }
 
-enum created job_store_create(struct db *db, const struct caller *caller,
-			      const struct idempotency_key *key, const struct intent *intent,
-			      const struct id *id, int64_t now_us, const char *traceparent,
-			      struct job *job_out)
+/* A lost answer leaves open whether the row is there: the next insert of the same id and key finds
+ * out. */
+bool create_alone(struct db *db, struct create *c)
 {
-	const struct create create = { caller, key, intent, id, now_us, traceparent, job_out };
-	struct identity who;
+	bool again = false;
 
-	*job_out = (struct job){ 0 };
-	if (caller->has_token && caller->owner) {
-		enum rc rc = job_store_identify(db, caller, &who);
-
-		if (rc != RC_OK)
-			return rc == RC_NOT_FOUND ? CREATED_NO_SUCH_CALLER : CREATED_NOT_STORED;
-	}
-	return db->group ? create_group_write(db->group, db, &create) : create_alone(db, &create);
+	if (!is_who_it_says(db, c))
+		return true;
+	if (c->rounds > 0)
+		db_pause((int)c->rounds);
+	c->created = create_round(db, c, &again);
+	return !again || ++c->rounds == ROUNDS;
 }

@@ -48,15 +48,33 @@ enum created {
 	CREATED__MAX
 };
 
-/* One statement for a new job (token, provider and insert together), two for a replay; where others
- * wait at the same moment, it shares theirs (create_group.h). `id` is the new job's, `now_us` the
- * time that created_at shows. traceparent: the client's, valid, or NULL. The job is the caller's in
- * every case: job_release(). */
-MUST_CHECK enum created job_store_create(struct db *db, const struct caller *caller,
-					 const struct idempotency_key *key,
-					 const struct intent *intent, const struct id *id,
-					 int64_t now_us, const char *traceparent,
-					 struct job *job_out);
+/* A create on its way, and what came of it. What it points to must live until it is decided. */
+struct create {
+	const struct caller *caller;
+	const struct idempotency_key *key;
+	const struct intent *intent;
+	struct id id;		 /* the new job's */
+	int64_t now_us;		 /* the time that created_at shows */
+	const char *traceparent; /* the client's, valid, or NULL */
+	/* the store's */
+	bool alone;	     /* shares no statement */
+	bool met;	     /* its key is there */
+	unsigned int rounds; /* so often it was tried alone */
+	/* the answer */
+	enum created created; /* once it is decided */
+	struct job job;	      /* the caller's in every case: job_release() */
+};
+
+/* Takes creates that came at the same moment, `n` of at least 1 and at most CREATES_MAX, and tries
+ * to decide some: as many as go into one statement, or the first alone. Returns how many are
+ * decided; they come first in `creates` then, and the others keep their order but for one that has
+ * to be tried again, which goes last. So who calls it until none is left gets an exact answer for
+ * each, and one that waits for another session's row holds the others of its batch for little
+ * longer than the server lets it wait.
+ *
+ * A new job alone costs one statement (token, provider and insert together), a replay two. */
+#define CREATES_MAX 32
+MUST_CHECK size_t job_store_create(struct db *db, struct create **creates, size_t n);
 
 /* One statement: the job with its attempts. RC_INVALID: no such caller (401). RC_NOT_FOUND: no such
  * job that this caller may see. RC_RETRY, RC_FAULT: 503. */

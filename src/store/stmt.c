@@ -193,6 +193,15 @@ size_t stmt_group(size_t left)
 	return n;
 }
 
+size_t stmt_group_above(size_t n)
+{
+	size_t group = 1;
+
+	while (group < n)
+		group *= 2;
+	return group;
+}
+
 void stmt_done(struct stmt *st)
 {
 	if (st->answered)

@@ -31,6 +31,9 @@ struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n);
 /* The largest n for db_stmt_n() that is not above `left` (at least 1). */
 size_t stmt_group(size_t left);
 
+/* The smallest n for db_stmt_n() that is not below it. */
+size_t stmt_group_above(size_t n);
+
 /* Pointers must live until stmt_run() returns. NULL bytes bind SQL NULL. */
 void bind_u64(struct stmt *st, uint64_t value);
 void bind_bytes(struct stmt *st, const void *bytes, size_t len);

@@ -37,6 +37,9 @@ static int shared = -1; /* the listening socket, where the test has it too, as s
 
 static int listening; /* its number in the worker */
 
+/* Of the store in the worker: how many creates it was given, a byte a call; and where it waits. */
+static int told[2], go[2];
+
 /* In the worker: what stands at that number is no socket any more, though the socket is there. */
 static void lose_socket(int signum)
 {
@@ -68,9 +71,8 @@ static void let_go(void)
 	shared = -1;
 }
 
-static int setup_threads(size_t threads)
+static int start_threads(size_t threads)
 {
-	fake_store_reset();
 	strcpy(path + strlen(path) - 6, "XXXXXX");
 	if (!mkdtemp(path))
 		return -1;
@@ -79,10 +81,48 @@ static int setup_threads(size_t threads)
 	return 0;
 }
 
+static int setup_threads(size_t threads)
+{
+	fake_store_reset();
+	return start_threads(threads);
+}
+
 static int setup_shared(void **state)
 {
 	(void)state;
 	return setup_threads(1);
+}
+
+static int setup_told_threads(size_t threads, bool held)
+{
+	int rc;
+
+	fake_store_reset();
+	if (pipe(told) != 0 || pipe(go) != 0)
+		return -1;
+	fake.told_fd = told[1];
+	fake.go_fd = held ? go[0] : 0;
+	rc = start_threads(threads);
+	let_go();
+	return rc;
+}
+
+static int setup_told(void **state)
+{
+	(void)state;
+	return setup_told_threads(1, false);
+}
+
+static int setup_held(void **state)
+{
+	(void)state;
+	return setup_told_threads(1, true);
+}
+
+static int setup_three_held(void **state)
+{
+	(void)state;
+	return setup_told_threads(3, true);
 }
 
 static int setup_three_shared(void **state)
@@ -131,6 +171,15 @@ static int teardown(void **state)
 		let_go();
 	unlink(address.sun_path);
 	return rmdir(path);
+}
+
+static int told_teardown(void **state)
+{
+	close(told[0]);
+	close(told[1]);
+	close(go[0]);
+	close(go[1]);
+	return teardown(state);
 }
 
 static int dial(void)
@@ -578,6 +627,143 @@ static void each_thread_stops_when_one_signal_comes(void **state)
 	assert_int_equal(leaves(), EXIT_SUCCESS);
 }
 
+/* So that what comes meanwhile is all there when the worker goes on. */
+static void stop_worker(void)
+{
+	int status;
+
+	kill(worker, SIGSTOP);
+	assert_int_equal(waitpid(worker, &status, WUNTRACED), worker);
+	assert_true(WIFSTOPPED(status));
+}
+
+static int ask_create(const char *authorization)
+{
+	static const char body[] = "{\"provider\":\"print\",\"input\":1}";
+	int fd = begin_create(sizeof body - 1, authorization);
+
+	send_record(fd, STDIN, body, sizeof body - 1);
+	send_record(fd, STDIN, "", 0);
+	return fd;
+}
+
+#define GOOD "HTTP_AUTHORIZATION=Bearer t"
+
+/* How many creates the store was given by its next call. */
+static int next_given(void)
+{
+	struct pollfd p = { .fd = told[0], .events = POLLIN };
+	unsigned char given = 0;
+
+	assert_int_equal(poll(&p, 1, WAIT_MS), 1);
+	assert_int_equal(read(told[0], &given, 1), 1);
+	return given;
+}
+
+static void creates_that_wait_together_are_written_together(void **state)
+{
+	int fds[12];
+
+	(void)state;
+	check_serves();
+	stop_worker();
+	for (size_t i = 0; i < 12; i++)
+		fds[i] = ask_create(GOOD);
+	kill(worker, SIGCONT);
+	assert_int_equal(next_given(), 12);
+	for (size_t i = 0; i < 12; i++)
+		check_answer(fds[i], "Status: 201 Created\r\n", "\"id\":\"" FAKE_JOB "\"");
+	check_answer(ask_create(GOOD), "Status: 201 Created\r\n", NULL); /* waits for no company */
+	assert_int_equal(next_given(), 1);
+}
+
+/* Refused before any is written; gone; something else, before which all are written. */
+static void others_among_the_creates_of_a_batch_do_them_no_harm(void **state)
+{
+	int fds[6], refused, gone, read;
+
+	(void)state;
+	check_serves();
+	stop_worker();
+	for (size_t i = 0; i < 3; i++)
+		fds[i] = ask_create(GOOD);
+	refused = ask_create("HTTP_AUTHORIZATION=Basic t");
+	gone = ask_create(GOOD);
+	close(gone);
+	read = ask_job();
+	for (size_t i = 3; i < 6; i++)
+		fds[i] = ask_create(GOOD);
+	kill(worker, SIGCONT);
+	assert_int_equal(next_given(), 4); /* the one who has gone has asked for it all the same */
+	assert_int_equal(next_given(), 3);
+	check_answer(refused, "Status: 401 ", NULL);
+	check_answer(read, "Status: 200 OK\r\n", NULL);
+	for (size_t i = 0; i < 6; i++)
+		check_answer(fds[i], "Status: 201 Created\r\n", NULL);
+}
+
+/* With one thread: those who came before it are answered while it is still on its way. */
+static void a_slow_request_holds_up_no_create_before_it(void **state)
+{
+	int before, head, body;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		check_serves();
+		stop_worker();
+		before = ask_create(GOOD);
+		head = dial();
+		send_begin(head, false);
+		body = i == 0 ? -1 : begin_create(1000, GOOD);
+		if (i == 1)
+			close(head);
+		kill(worker, SIGCONT);
+		check_answer(before, "Status: 201 Created\r\n", NULL);
+		if (i == 0)
+			close(head);
+		else
+			close(body);
+	}
+}
+
+/* A statement that waits holds those of its batch; who comes later goes by another thread. */
+static void a_statement_that_waits_holds_its_own_batch_only(void **state)
+{
+	int first[2], later;
+
+	(void)state;
+	stop_worker();
+	first[0] = ask_create(GOOD);
+	first[1] = ask_create(GOOD);
+	kill(worker, SIGCONT);
+	assert_int_equal(next_given(), 2);
+	check_serves();
+	later = ask_create(GOOD);
+	assert_int_equal(next_given(), 1); /* while the first two still wait */
+	assert_int_equal(write(go[1], "..", 2), 2);
+	check_answer(later, "Status: 201 Created\r\n", NULL);
+	check_answer(first[0], "Status: 201 Created\r\n", NULL);
+	check_answer(first[1], "Status: 201 Created\r\n", NULL);
+}
+
+static void d03_what_was_taken_when_the_signal_comes_is_answered(void **state)
+{
+	int fds[5];
+
+	(void)state;
+	check_serves();
+	stop_worker();
+	for (size_t i = 0; i < 5; i++)
+		fds[i] = ask_create(GOOD);
+	kill(worker, SIGCONT);
+	assert_int_equal(next_given(), 5);
+	kill(worker, SIGTERM);
+	assert_int_equal(write(go[1], ".", 1), 1);
+	for (size_t i = 0; i < 5; i++)
+		check_answer(fds[i], "Status: 201 Created\r\n", NULL);
+	assert_int_equal(leaves(), EXIT_SUCCESS);
+}
+
 static void wake(int signum)
 {
 	(void)signum;
@@ -598,6 +784,7 @@ static void an_accept_on_the_shared_socket_ends_also_where_it_may_block(void **s
 	alarm(0);
 	assert_int_equal(errno, EAGAIN);
 	check_serves();
+	assert_int_equal(fcntl(shared, F_GETFL) & O_NONBLOCK, O_NONBLOCK); /* no create waits */
 	kill(worker, SIGTERM);
 	assert_int_equal(leaves(), EXIT_SUCCESS);
 }
@@ -621,6 +808,16 @@ int main(void)
 		T(a_connection_that_should_be_kept_starves_nobody),
 		T(d03_an_idle_worker_leaves_at_once),
 		T(d03_a_busy_worker_answers_first),
+		cmocka_unit_test_setup_teardown(creates_that_wait_together_are_written_together,
+						setup_told, told_teardown),
+		cmocka_unit_test_setup_teardown(others_among_the_creates_of_a_batch_do_them_no_harm,
+						setup_told, told_teardown),
+		T(a_slow_request_holds_up_no_create_before_it),
+		cmocka_unit_test_setup_teardown(a_statement_that_waits_holds_its_own_batch_only,
+						setup_three_held, told_teardown),
+		cmocka_unit_test_setup_teardown(
+			d03_what_was_taken_when_the_signal_comes_is_answered, setup_held,
+			told_teardown),
 		cmocka_unit_test_setup_teardown(threads_that_are_stuck_hold_none_of_the_others,
 						setup_three, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -76,6 +76,53 @@ sorted() { tr ' ' '\n' <<<"$1" | sort | tr '\n' ' '; }
 	is etag "$(header ETag)" "$(api GET "/v1/jobs/$job" && header ETag)"
 }
 
+# later NAME KEY BODY [TOKEN]: a create on its way; its answer is in $together/NAME, its status in NAME.code.
+later() {
+	curl -sS --max-time 60 -H "Authorization: Bearer ${4-$ONEJOB_TOKEN}" -H 'Content-Type: application/json' \
+		-H "Idempotency-Key: $2" -d "$3" -o "$together/$1" -w '%{http_code}' "$ONEJOB_URL/v1/jobs" >"$together/$1.code" 3>&- &
+}
+
+# Connections that nobody has accepted yet have the name of the socket that they came by.
+arrived() { [ "$(grep -c " $STACK/api.sock\$" /proc/net/unix)" -ge $(($1 + 1)) ]; }
+
+inserted() { sql -e 'SHOW GLOBAL STATUS LIKE "Com_insert"' | cut -f 2; }
+
+answered() { [ "$(cat "$together"/*.code | wc -c)" -eq $((3 * $1)) ]; }
+
+@test "creates that wait together share a commit, and each has its own answer" {
+	local together=$BATS_TEST_TMPDIR/together waits='{"provider":"away","input":1}' pids before code=0 name
+
+	fresh together-repeat
+	fresh together-conflict
+	mkdir "$together"
+	before=$(inserted)
+	pids=$(workers)
+	# shellcheck disable=SC2086 # words
+	kill -STOP $pids
+	for name in one two three four repeat; do
+		later $name together-$name "$waits"
+	done
+	later conflict together-conflict '{"provider":"away","input":2}'
+	later nowhere together-nowhere '{"provider":"nowhere","input":1}'
+	later nobody together-nobody "$waits" nobody
+	later broken together-broken '{"provider":'
+	wait_for 20 arrived 9 || code=$?
+	kill -CONT "${pids%%$'\n'*}"	# one, which finds them all
+	wait_for 20 answered 9 || code=$?
+	# shellcheck disable=SC2086
+	kill -CONT $pids
+	wait
+	is 'how it went' $code 0
+	is 'the answers' "$(cd "$together" && grep -H . ./*.code | paste -sd ' ')" './broken.code:400 ./conflict.code:409 ./four.code:201'\
+' ./nobody.code:401 ./nowhere.code:422 ./one.code:201 ./repeat.code:200 ./three.code:201 ./two.code:201'
+	# One, for all that are new. Or two, where the first has met the keys that are there.
+	has 'the inserts' '^[12]$' $(($(inserted) - before))
+	is 'rows' "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 'together-%'")" 6
+	for name in one two three four; do
+		is "the job of $name" "$(jq -r .idempotency_key "$together/$name")" together-$name
+	done
+}
+
 @test "create: a deleted provider and a passed time refuse no honest repeat" {
 	provider going /going '"enabled":false'
 	fresh repeat-gone '{"provider":"going","input":1,"not_before":"2001-01-01T00:00:00Z"}'

@@ -140,7 +140,6 @@ static void b06_what_a_column_cannot_hold_is_refused_and_not_cut(void **state)
 	char long_owner[257] = "", long_name[66];
 	struct caller caller = caller_named(memset(long_owner, 'o', 256));
 	struct intent intent = intent_of("press", "{}");
-	struct idempotency_key key = key_of(KEY);
 	struct caller ann = caller_with("ann-token");
 	struct id id = clock_id();
 	struct job job;
@@ -150,11 +149,10 @@ static void b06_what_a_column_cannot_hold_is_refused_and_not_cut(void **state)
 	memset(long_name, 'p', 65);
 	long_name[65] = '\0';
 	assert_int_equal(create(here.db, &caller, KEY, &intent, &job), CREATED_NOT_STORED);
-	assert_int_equal(
-		job_store_create(here.db, &ann, &key, &intent, &id, clock_real_us(),
-				 "00-0123456789012345678901234567890123456789012345678901-01",
-				 &job),
-		CREATED_NOT_STORED);
+	assert_int_equal(create_as(here.db, &ann, KEY, &intent,
+				   "00-0123456789012345678901234567890123456789012345678901-01",
+				   &job),
+			 CREATED_NOT_STORED);
 	intent.max_attempts = 65536;
 	assert_int_equal(create(here.db, &ann, KEY, &intent, &job), CREATED_NOT_STORED);
 	intent.max_attempts = 3;

@@ -321,13 +321,28 @@ struct identity operator_named(const char *owner)
 	return identity_of(owner, ROLE_OPERATOR);
 }
 
+enum created create_as(struct db *db, const struct caller *caller, const char *key,
+		       const struct intent *intent, const char *traceparent, struct job *job_out)
+{
+	struct idempotency_key bytes = key_of(key);
+	struct create c = { .caller = caller,
+			    .key = &bytes,
+			    .intent = intent,
+			    .id = clock_id(),
+			    .now_us = clock_real_us(),
+			    .traceparent = traceparent };
+	struct create *one = &c;
+
+	while (job_store_create(db, &one, 1) == 0)
+		continue;
+	*job_out = c.job;
+	return c.created;
+}
+
 enum created create(struct db *db, const struct caller *caller, const char *key,
 		    const struct intent *intent, struct job *job_out)
 {
-	struct idempotency_key bytes = key_of(key);
-	struct id id = clock_id();
-
-	return job_store_create(db, caller, &bytes, intent, &id, clock_real_us(), NULL, job_out);
+	return create_as(db, caller, key, intent, NULL, job_out);
 }
 
 enum settled say(struct word word)

@@ -94,6 +94,8 @@ struct intent intent_of(const char *provider,
 struct identity user_named(const char *owner);
 struct identity operator_named(const char *owner);
 
+enum created create_as(struct db *db, const struct caller *caller, const char *key,
+		       const struct intent *intent, const char *traceparent, struct job *job_out);
 enum created create(struct db *db, const struct caller *caller, const char *key,
 		    const struct intent *intent, struct job *job_out);
 

@@ -41,6 +41,8 @@ struct fake_store {
 	enum standing standing; /* of the certificate that is handed out */
 	enum job_state state;	/* of the job that is handed out; see fake_job() */
 	const char *owner;	/* of that job */
+	int told_fd;		/* not 0: job_store_create() writes a byte, how many it was given */
+	int go_fd;		/* not 0: and reads one before it answers */
 	bool with_attempt;	/* it has one attempt, in state unknown */
 
 	/* questions */
