@@ -479,7 +479,8 @@ static const struct {
 	    "SELECT owner, run_after <= NOW(6) FROM jobs FORCE INDEX (queue) WHERE state = "
 	    "'queued' AND next_provider = ? AND owner > ? ORDER BY owner, run_after LIMIT ?"),
 	ROW(SQL_QUEUE_CANDIDATES,
-	    "{ UNION ALL |(SELECT id, LENGTH(input) FROM jobs WHERE state = 'queued' AND "
+	    "{ UNION ALL |(SELECT id, LENGTH(input) FROM jobs FORCE INDEX (queue) WHERE state = "
+	    "'queued' AND "
 	    "next_provider = ? AND owner = ? "
 	    "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at "
 	    "> NOW(6)) ORDER BY run_after LIMIT ?)}"),

@@ -2,8 +2,9 @@
  *
  * What it stands for: create_round() of store/job_create.c and what comes of it, as its callers see it. An insert holds its key until
  * it is committed or undone, and another of that key waits (UNIQUE (owner, idempotency_key)); a look-up is a step of its own. And
- * store/create_group.c: one client leads, another may be taken along into one statement, for both rows or none. What isn't written so
- * goes alone. Here two of one key may be, which repeats() keeps apart: the rules count on the index only.
+ * store/create_many.c: a thread that has taken several requests writes them with one statement, all or none. One client's is the first
+ * of such a thread, another's may be among the rest. What isn't written so goes alone. Here two of one key may be, which repeats()
+ * keeps apart: the rules count on the index only.
  *
  * Four clients use one key, each again and again: two of one owner with one intent, written in two ways (a double click, or the
  * same page twice); a third of that owner with another intent; one of another owner, with the first's. An operator, or the owner,
@@ -25,7 +26,7 @@ byte rows;
 byte key_held[3];	/* by owner: whose insert isn't committed; one more than its _pid */
 byte wrote[4];		/* by client: the row with the id of its request */
 
-/* --- the group of creates */
+/* --- the creates that one thread has taken */
 
 #define LEADER 1
 #define OUT 0		/* it goes alone; or its process is dead */
@@ -156,7 +157,7 @@ end:
 		goto duplicate
 	/* it is for a provider that isn't there; look_up() sees what is committed */
 	:: d_step { key_held[owner] == NONE && BY_KEY(owner) == NONE -> refuse() } -> goto end
-	/* wait_for_turn() */
+	/* gather() */
 	:: d_step { _pid != LEADER && wrote[_pid] == NONE -> turn[_pid] = WAITS } -> goto waiting
 	:: d_step { _pid == LEADER && wrote[_pid] == NONE && turn[0] == WAITS -> along = 0; turn[0] = TAKEN } -> goto leading
 	:: d_step { _pid == LEADER && wrote[_pid] == NONE && turn[2] == WAITS -> along = 2; turn[2] = TAKEN } -> goto leading
@@ -194,7 +195,7 @@ duplicate:	/* look_up(), which may not see yet what the insert has met, then the
 	fi;
 	d_step { true -> compare() };
 	goto end;
-waiting:	/* its patience ends and it leads, with nobody along; or it was taken along; or it died with its process */
+waiting:	/* nobody takes it along, so it goes alone; or it was taken along; or it died with its process */
 	if
 	:: d_step { turn[_pid] == WAITS -> turn[_pid] = OUT }
 	:: d_step { turn[_pid] == WRITTEN -> turn[_pid] = OUT; answer(wrote[_pid], true); forget() }

@@ -1,4 +1,4 @@
-/* test_create_group.c: creates that came at the same moment share a statement, and each has the
+/* test_create_many.c: creates that came at the same moment share a statement, and each has the
  * answer that it would have had alone. */
 #include "testdb.h"
 
@@ -457,5 +457,5 @@ int main(void)
 		TEST(however_many_click_each_key_is_one_job),
 	};
 
-	return cmocka_run_group_tests_name("create_group", tests, testdb_open, testdb_close);
+	return cmocka_run_group_tests_name("create_many", tests, testdb_open, testdb_close);
 }
