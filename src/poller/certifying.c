@@ -48,9 +48,11 @@ static void take_runs(struct desk *d)
 	size_t len;
 	int64_t now_ms = clock_monotonic_ms();
 
-	if (now_ms < d->certify_at_ms || !d->registered || d->runs_len >= RUNS_MAX)
+	if (now_ms < d->certify_at_ms || !d->registered)
 		return;
-	d->certify_at_ms = now_ms + LOOK_MS;
+	d->certify_at_ms = now_ms + LOOK_MS; /* without room too: the desk wakes up for it */
+	if (d->runs_len >= RUNS_MAX)
+		return;
 	enum rc rc = certify_store_take(d->db, &d->id, RUNS_MAX - d->runs_len, &tasks, &len);
 
 	if (rc == RC_UNCERTAIN) /* as with a claim: there may be a run that nobody is at */

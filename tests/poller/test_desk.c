@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "poller/certifying.h"
 #include "poller/desk_own.h"
 #include "poller/settling.h"
 
@@ -52,11 +53,24 @@ static void a_slow_database_gets_smaller_batches_and_a_quick_one_full_ones(void 
 	assert_int_equal(settling_next_max(256, 20, 5001, 5000), 10);
 }
 
+/* A look that stays due is one that the thread never waits for. */
+static void a_desk_with_no_room_for_a_certification_waits_for_its_next_look(void **state)
+{
+	static struct desk desk = { .claiming = true, .registered = true, .runs_len = SIZE_MAX };
+	int64_t before_ms = clock_monotonic_ms();
+
+	(void)state;
+	desk.certify_at_ms = before_ms;
+	certifying_run(&desk);
+	assert_true(desk.certify_at_ms > before_ms);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rest_of_a_batch_is_not_waited_for),
 		cmocka_unit_test(a_slow_database_gets_smaller_batches_and_a_quick_one_full_ones),
+		cmocka_unit_test(a_desk_with_no_room_for_a_certification_waits_for_its_next_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
