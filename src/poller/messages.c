@@ -47,7 +47,8 @@ static enum rc note_message(struct desk *d, const struct errand *e)
 }
 
 /* What can't be written at all is left: the hold runs out, and the message is sent again under its
- * id. */
+ * id. So is what another session's lock keeps from being written: the desk has waited for it once,
+ * and has others to serve. */
 bool messages_note(struct desk *d)
 {
 	int64_t end_ms = desk_piece_end_ms(d);
@@ -55,7 +56,7 @@ bool messages_note(struct desk *d)
 	for (struct errand *e; (e = d->told.first) && clock_monotonic_ms() < end_ms;) {
 		enum rc rc = note_message(d, e);
 
-		if (rc == RC_RETRY || rc == RC_UNCERTAIN)
+		if ((rc == RC_RETRY && !db_was_locked_out(d->db)) || rc == RC_UNCERTAIN)
 			return false;
 		outbox_returned(&d->outbox, e->message);
 		d->tell_at_ms = 0; /* there is room for its owner's next */

@@ -176,8 +176,26 @@ static enum rc lock_due(struct db *db, const struct turn *turn, struct id *ids, 
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 
+/* No row was there to be locked. RC_NOT_FOUND: there is one, and another session holds it. */
+static enum rc is_gone(struct db *db, const struct outbox_owner *owner)
+{
+	struct stmt *st = db_stmt_n(db, SQL_OUTBOX_WANTED, 1);
+
+	bind_bytes(st, owner->bytes, owner->len);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc == RC_NOT_FOUND ? RC_OK : rc;
+	stmt_done(st);
+	return RC_NOT_FOUND;
+}
+
 /* What can't be told is moved out of the way, a batch at a turn: however much there is of it, the
- * next owner doesn't wait for that. SQL__MAX: it can be told. */
+ * next owner doesn't wait for that. SQL__MAX: it can be told. RC_NOT_FOUND: another session holds
+ * the endpoint's row, and however long it does, nobody waits for it; the messages are due later
+ * too. */
 static enum rc way_of(struct db *db, const struct turn *turn, enum sql *instead_out)
 {
 	struct stmt *st = db_stmt(db, SQL_WEBHOOK_TURN);
@@ -189,7 +207,7 @@ static enum rc way_of(struct db *db, const struct turn *turn, enum sql *instead_
 		rc = stmt_fetch(st);
 	*instead_out = SQL_OUTBOX_FORGET;
 	if (rc != RC_OK)
-		return rc == RC_NOT_FOUND ? RC_OK : rc;
+		return rc == RC_NOT_FOUND ? is_gone(db, turn->owner) : rc;
 	bool enabled = col_u64(st) != 0, rests = col_u64(st) != 0;
 
 	stmt_done(st);
@@ -208,7 +226,7 @@ static enum rc take_turn(struct db *db, void *arg)
 	while (turn->messages->len > turn->len_before) /* of an earlier round */
 		outbox_message_release(&turn->messages->list[--turn->messages->len]);
 	if (rc != RC_OK)
-		return rc;
+		return rc == RC_NOT_FOUND ? RC_OK : rc;
 	if (instead != SQL__MAX) {
 		struct stmt *st = db_stmt(db, instead);
 

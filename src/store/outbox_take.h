@@ -38,7 +38,8 @@ void outbox_list_free(struct outbox_list *messages);
  * together are OUTBOX_MAX at most. No other poller gets them until the hold is over; tell
  * outbox_returned() when they are back. Those whose endpoint is gone are dropped, those whose
  * endpoint is disabled wait for it to be enabled, those whose endpoint didn't answer lately are put
- * off together. Free the list even where it is empty. */
+ * off together; those whose endpoint's row another session holds are left as they are. Free the
+ * list even where it is empty. */
 MUST_CHECK enum rc outbox_take(struct db *db, size_t max, struct outbox_turns *turns,
 			       struct outbox_list *messages_out);
 void outbox_returned(struct outbox_turns *turns, const struct outbox_message *message);

@@ -796,7 +796,7 @@ static const struct {
 			       "MIN(next_at) <= NOW(6) ORDER BY owner LIMIT ?"),
 	ROW(SQL_WEBHOOK_TURN,
 	    "SELECT enabled, COALESCE(rest_until > NOW(6), 0) FROM webhooks WHERE "
-	    "owner = ? LOCK IN SHARE MODE"),
+	    "owner = ? LOCK IN SHARE MODE SKIP LOCKED"),
 	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox FORCE INDEX (owner_next) WHERE owner = ? AND "
 			     "next_at <= NOW(6) ORDER BY next_at LIMIT ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_OUTBOX_READ,

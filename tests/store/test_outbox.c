@@ -237,6 +237,34 @@ static void who_has_taken_a_message_holds_it_for_a_while(void **state)
 	outbox_list_free(&second);
 }
 
+/* By an operator's session, or by a poller that was frozen in a transaction. */
+static void an_endpoint_whose_row_is_held_elsewhere_keeps_nobody_waiting(void **state)
+{
+	MYSQL *other = testdb_raw();
+	struct outbox_turns turns = { 0 };
+	struct outbox_list messages;
+
+	(void)state;
+	put("ann", URL);
+	put("ben", URL);
+	told_job("ann");
+	struct id job = told_job("ben");
+
+	raw_run(other, "START TRANSACTION");
+	raw_run(other, "SELECT owner FROM webhooks WHERE owner = 'ann' FOR UPDATE");
+	enum rc rc = outbox_take(here.db, OUTBOX_MAX, &turns, &messages);
+
+	raw_run(other, "ROLLBACK"); /* before a failure: the next test would wait for it */
+	mysql_close(other);
+	assert_int_equal(rc, RC_OK);
+	assert_int_equal(messages.len, 1);
+	assert_true(id_equal(&messages.list[0].event.job_id, &job));
+	outbox_list_free(&messages);
+	messages = take_by(&turns, OUTBOX_MAX);
+	assert_int_equal(messages.len, 1);
+	outbox_list_free(&messages);
+}
+
 /* Endpoints refuse what was signed more than minutes ago, or will be. */
 static void f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early(void **state)
 {
@@ -622,6 +650,7 @@ int main(void)
 		TEST(a_change_that_is_rolled_back_tells_nobody),
 		TEST(a_message_is_told_as_it_was_then),
 		TEST(who_has_taken_a_message_holds_it_for_a_while),
+		TEST(an_endpoint_whose_row_is_held_elsewhere_keeps_nobody_waiting),
 		TEST(f03_a_message_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(a_delivered_message_is_gone_and_a_given_up_one_stays),
 		TEST(at_most_as_many_are_taken_as_asked_for),
