@@ -60,6 +60,27 @@ enum rc lock_job(struct db *db, const struct id *id, struct locked_job *locked_o
 	return rc == RC_OK && len == 0 ? RC_NOT_FOUND : rc;
 }
 
+enum rc lock_free_jobs(struct db *db, struct id *ids, size_t *len)
+{
+	size_t free_len = 0;
+	enum rc rc = RC_OK;
+
+	for (size_t at = 0; rc == RC_OK && at < *len;) {
+		size_t n = stmt_group(*len - at);
+		struct stmt *st = db_stmt_n(db, SQL_JOB_LOCK_FREE, n);
+
+		for (size_t i = 0; i < n; i++, at++)
+			bind_id(st, &ids[at]);
+		rc = stmt_run(st);
+		while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK)
+			(void)col_id(st, &ids[free_len++]);
+		if (rc == RC_NOT_FOUND)
+			rc = RC_OK;
+	}
+	*len = free_len;
+	return rc;
+}
+
 enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,
 		      struct blob *definition_out)
 {

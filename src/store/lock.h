@@ -42,6 +42,11 @@ MUST_CHECK enum rc lock_job(struct db *db, const struct id *id, struct locked_jo
 MUST_CHECK enum rc lock_jobs(struct db *db, const struct id *ids, size_t len,
 			     struct locked_job *locked_out, size_t *len_out);
 
+/* Of several, in the order of their ids: locks those that no other session holds, and leaves no
+ * others in the list. Outside a transaction it only looks. For work that comes again: what somebody
+ * holds, for however long, keeps the rest waiting for nothing. */
+MUST_CHECK enum rc lock_free_jobs(struct db *db, struct id *ids, size_t *len);
+
 /* A provider's row, share-locked. definition_out may be NULL; else it is the caller's.
  * RC_NOT_FOUND. */
 MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "store/claim.h"
+#include "store/lock.h"
 #include "store/outbox.h"
 #include "store/settle.h"
 #include "store/stmt.h"
@@ -98,7 +99,7 @@ static int by_id(const void *a, const void *b)
 	return id_compare(a, b);
 }
 
-/* Locked in the order of their ids, as by all who lock more than one. */
+/* In the order of their ids, as all who lock more than one want them. */
 static enum rc find_jobs(struct stmt *st, struct failing *f)
 {
 	enum rc rc = stmt_run(st);
@@ -118,18 +119,22 @@ static enum rc find_jobs(struct stmt *st, struct failing *f)
 static enum rc fail_jobs(struct db *db, void *arg)
 {
 	struct failing *f = arg;
-	enum rc rc = RC_OK;
+	struct id ids[FAIL_MAX];
+	size_t len = f->len;
 
+	memcpy(ids, f->ids, len * sizeof ids[0]);
 	f->failed = 0;
-	for (size_t i = 0; rc == RC_OK && i < f->len; i++) {
+	enum rc rc = lock_free_jobs(db, ids, &len);
+
+	for (size_t i = 0; rc == RC_OK && i < len; i++) {
 		struct stmt *st = db_stmt(db, f->write);
 
-		bind_id(st, &f->ids[i]);
+		bind_id(st, &ids[i]);
 		rc = stmt_run(st);
 		if (rc != RC_OK || stmt_changed(st) == 0)
 			continue;
 		f->failed++;
-		rc = outbox_add(db, &f->ids[i]);
+		rc = outbox_add(db, &ids[i]);
 	}
 	return rc;
 }

@@ -288,8 +288,8 @@ static int by_id(const void *a, const void *b)
 
 static enum rc move_strays(struct db *db, void *arg)
 {
-	const struct stray *stray = arg;
-	enum rc rc = RC_OK;
+	struct stray *stray = arg;
+	enum rc rc = lock_free_jobs(db, stray->ids, &stray->len);
 
 	for (size_t i = 0; rc == RC_OK && i < stray->len; i++) {
 		rc = routes_again(db, &stray->ids[i]);

@@ -71,9 +71,10 @@ MUST_CHECK enum rc settle_words(struct db *db, const struct word *words, size_t 
 				enum settled *verdicts_out);
 
 /* The same, where the batch is refused as such, for each word alone: one that can't be written
- * holds up no other, and is left with a line in the log. *settled_out: how many were written. RC_OK
- * even where some were left. */
-MUST_CHECK enum rc settle_what_can(struct db *db, const struct word *words, size_t len,
+ * holds up no other, and is left with a line in the log. Those whose job another session holds are
+ * left for the next time; the list loses them. *settled_out: how many were written. RC_OK even
+ * where some were left. */
+MUST_CHECK enum rc settle_what_can(struct db *db, struct word *words, size_t len,
 				   size_t *settled_out);
 
 /* An operator's word, with If-Match, and the job afterwards. A `starting` attempt whose lease has

@@ -369,11 +369,39 @@ static enum rc settle_each(struct db *db, const struct word *words, size_t len, 
 	return db_refused(rc) ? RC_OK : rc;
 }
 
-enum rc settle_what_can(struct db *db, const struct word *words, size_t len, size_t *settled_out)
+static int by_id(const void *a, const void *b)
+{
+	return id_compare(a, b);
+}
+
+/* Leaves out those whose job another session holds. */
+static enum rc leave_out_held(struct db *db, struct word *words, size_t *len)
+{
+	struct id *ids = malloc((*len + 1) * sizeof *ids);
+	size_t ids_len = *len, kept = 0;
+
+	if (!ids)
+		return RC_FAULT;
+	for (size_t i = 0; i < *len; i++)
+		ids[i] = words[i].job_id;
+	qsort(ids, ids_len, sizeof *ids, by_id);
+	enum rc rc = lock_free_jobs(db, ids, &ids_len);
+
+	for (size_t i = 0; rc == RC_OK && i < *len; i++)
+		if (bsearch(&words[i].job_id, ids, ids_len, sizeof *ids, by_id))
+			words[kept++] = words[i];
+	*len = kept;
+	free(ids);
+	return rc;
+}
+
+enum rc settle_what_can(struct db *db, struct word *words, size_t len, size_t *settled_out)
 {
 	enum settled *verdicts = malloc((len + 1) * sizeof *verdicts);
-	enum rc rc = verdicts ? settle_words(db, words, len, verdicts) : RC_FAULT;
+	enum rc rc = verdicts ? leave_out_held(db, words, &len) : RC_FAULT;
 
+	if (rc == RC_OK && len > 0)
+		rc = settle_words(db, words, len, verdicts);
 	free(verdicts);
 	*settled_out = rc == RC_OK ? len : 0;
 	return db_refused(rc) ? settle_each(db, words, len, settled_out) : rc;

@@ -239,6 +239,9 @@ static const struct {
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), deadline_at), result_sha256, "
 	    "purged_at IS NOT NULL, contract, contract_version FROM jobs " BY_ID
 	    "WHERE id IN ({, |?}) ORDER BY id FOR UPDATE"),
+	/* Those that nobody else holds. */
+	ROW(SQL_JOB_LOCK_FREE,
+	    "SELECT id FROM jobs " BY_ID "WHERE id IN ({, |?}) ORDER BY id FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_JOB_LOCK_KEY,
 	    "SELECT id FROM jobs WHERE owner = ? AND idempotency_key = ? FOR UPDATE"),
 	ROW(SQL_JOB_CANCEL, "UPDATE jobs " BY_ID "SET state = 'cancelled', version = version + 1, "
