@@ -797,9 +797,10 @@ static const struct {
 	ROW(SQL_OUTBOX_DUE, "SELECT 1 FROM outbox WHERE next_at <= NOW(6) LIMIT 1"),
 	ROW(SQL_OUTBOX_OWNERS, "SELECT owner FROM outbox WHERE owner > ? GROUP BY owner HAVING "
 			       "MIN(next_at) <= NOW(6) ORDER BY owner LIMIT ?"),
+	/* Not in share mode: MySQL skips nothing there. */
 	ROW(SQL_WEBHOOK_TURN,
 	    "SELECT enabled, COALESCE(rest_until > NOW(6), 0) FROM webhooks WHERE "
-	    "owner = ? LOCK IN SHARE MODE SKIP LOCKED"),
+	    "owner = ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_OUTBOX_LOCK, "SELECT id FROM outbox FORCE INDEX (owner_next) WHERE owner = ? AND "
 			     "next_at <= NOW(6) ORDER BY next_at LIMIT ? FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_OUTBOX_READ,
