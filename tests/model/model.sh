@@ -156,7 +156,7 @@ holds routes 'no order of steps breaks a rule: a job fails over while certificat
 reached routes
 named
 
-tried= broken=
+tried="" broken=""
 while IFS='|' read -r model rule mutation choices sentence; do
 	found "$model" "$rule" "$mutation" "$choices" "$sentence"
 	tried+=" $mutation"
