@@ -52,7 +52,7 @@ cp -r "$template" "$dir/data"
 mkdir "$dir/tmp"
 mariadbd --no-defaults "${as_user[@]}" --datadir="$dir/data" --tmpdir="$dir/tmp" --socket="$dir/db.sock" --pid-file="$dir/db.pid" \
 	--log-error="$dir/db.log" --skip-networking --skip-log-bin --innodb-buffer-pool-size=64M --innodb-log-file-size=8M \
-	--performance-schema=OFF --character-set-server=utf8mb4 --collation-server=utf8mb4_bin >/dev/null 2>&1 &
+	--key-buffer-size=1M --aria-pagecache-buffer-size=1M --performance-schema=OFF --character-set-server=utf8mb4 --collation-server=utf8mb4_bin >/dev/null 2>&1 &
 server=$!
 
 cat >"$dir/root.cnf" <<CNF

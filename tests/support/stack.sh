@@ -179,6 +179,7 @@ start_mariadbd() {
 		--skip-networking --skip-log-bin --skip-name-resolve --local-infile=0 \
 		--innodb-flush-log-at-trx-commit=1 --innodb-doublewrite=ON \
 		--innodb-buffer-pool-size=128M --innodb-log-file-size=64M --performance-schema=OFF \
+		--key-buffer-size=1M --aria-pagecache-buffer-size=1M \
 		--max-connections=$((100 + workers * $(threads) + 8 * pollers)) \
 		--character-set-server=utf8mb4 --collation-server=utf8mb4_bin
 	part_await mariadbd 120 database_answers || stack_fail "mariadbd does not answer" "$(part_log mariadbd)"
