@@ -2,6 +2,7 @@
 #include "support/fake_store.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,9 @@ enum rc migrate_check(struct db *db, struct schema_state *state_out)
 	return fake.get;
 }
 
+/* Threads of the API share what is kept here, and no more than that. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
 static void keep_caller(const struct caller *caller)
 {
 	fake.caller = *caller;
@@ -129,6 +133,7 @@ size_t job_store_create(struct db *db, struct create **creates, size_t n)
 		abort();
 	if (fake.go_fd && read(fake.go_fd, &given, 1) != 1)
 		abort();
+	pthread_mutex_lock(&keeping);
 	for (size_t i = 0; i < n; i++) {
 		struct create *c = creates[i];
 
@@ -142,6 +147,7 @@ size_t job_store_create(struct db *db, struct create **creates, size_t n)
 		fake_job(&c->job);
 		c->created = fake.created;
 	}
+	pthread_mutex_unlock(&keeping);
 	return n;
 }
 
@@ -149,11 +155,13 @@ enum rc job_store_get(struct db *db, const struct caller *caller, const struct i
 		      struct job *job_out)
 {
 	(void)db;
+	pthread_mutex_lock(&keeping);
 	fake.read_calls++;
 	keep_caller(caller);
 	fake.id = *id;
 	if (fake.get == RC_OK)
 		fake_job(job_out);
+	pthread_mutex_unlock(&keeping);
 	return fake.get;
 }
 
