@@ -277,9 +277,15 @@ root:root 600 /etc/onejob/migrate.cnf' ]
 	on_machine systemctl is-enabled onejob.target
 }
 
-# The newest migration but one is an older schema; it is undone by hand.
+# The newest migration but one is an older schema; the newest is undone by hand.
 older_schema() {
-	sql 'DROP TABLE counters; DELETE FROM schema_migrations ORDER BY number DESC LIMIT 1'
+	[ "$(sql 'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1')" = 0025_jobs_due ]	# else this is out of date
+	sql 'ALTER TABLE jobs DROP KEY due; DELETE FROM schema_migrations ORDER BY number DESC LIMIT 1'
+}
+
+newest_schema() {
+	[ "$(sql "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = 'onejob' AND table_name = 'jobs'
+		AND index_name = 'due'")" = 2 ]
 }
 
 configure_again() { # as an upgrade from the older version does
@@ -296,6 +302,7 @@ configure_again() { # as an upgrade from the older version does
 	[ "$before" = "$(pids)" ]
 	grep -F 'migrate.cnf onejob migrate' "$WORK/postinst.log"
 	guide Upgrade
+	newest_schema
 	[ "$before" != "$(pids)" ]
 	[ "$(create upgraded-1 printer)" = 201 ]
 }
@@ -307,6 +314,7 @@ configure_again() { # as an upgrade from the older version does
 	older_schema
 	on_machine sed -i 's/^MIGRATE=no/MIGRATE=yes/' /etc/default/onejob
 	configure_again
+	newest_schema
 	[ "$before" != "$(pids)" ]
 	[ "$(create upgraded-2 printer)" = 201 ]
 	wait_for job_succeeded upgraded-2
