@@ -76,6 +76,12 @@ static void call_one(struct turn *turn)
 		pthread_cond_signal(&turn->duty);
 }
 
+static void give_up(struct turn *turn)
+{
+	turn->holder = 0;
+	call_one(turn);
+}
+
 static void call_all(struct turn *turn)
 {
 	pthread_cond_broadcast(&turn->next);
@@ -197,16 +203,16 @@ void turn_took(struct turn *turn, unsigned int creates, unsigned int others)
 	atomic_store(&turn->open, open);
 	if (open)
 		call_all(turn);
+	else /* its holder may be at something that takes long, and nobody has looked */
+		give_up(turn);
 	pthread_mutex_unlock(&turn->lock);
 }
 
 void turn_pass(struct turn *turn, turn_ticket ticket)
 {
 	pthread_mutex_lock(&turn->lock);
-	if (turn->holder == ticket) {
-		turn->holder = 0;
-		call_one(turn);
-	}
+	if (turn->holder == ticket)
+		give_up(turn);
 	pthread_mutex_unlock(&turn->lock);
 }
 

@@ -78,8 +78,23 @@ static void it_is_open_to_all_while_one_in_five_is_no_create(void **state)
 	}
 	for (int i = 0; i < 100; i++)
 		turn_took(turn, 5, 1);
-	assert_int_equal(turn_wait(turn, &second, 1), TURN_NOT_YET);
-	assert_int_equal(turn_wait(turn, &first, LONG_MS), TURN_MINE);
+	assert_int_equal(turn_wait(turn, &second, 1), TURN_MINE); /* nobody's, until one comes */
+	assert_int_equal(turn_wait(turn, &first, 1), TURN_NOT_YET);
+	turn_free(turn);
+}
+
+/* What it does was begun while the turn was open, when nobody looks for how long. */
+static void who_is_at_work_when_it_closes_holds_up_nobody(void **state)
+{
+	struct turn *turn = turn_of_the_first(LONG_MS);
+
+	(void)state;
+	turn_took(turn, 0, 100);
+	turn_busy(turn, first);
+	for (int i = 0; i < 100; i++)
+		turn_took(turn, 1, 0);
+	assert_int_equal(turn_wait(turn, &second, 1), TURN_MINE);
+	assert_int_equal(turn_wait(turn, &first, 1), TURN_NOT_YET);
 	turn_free(turn);
 }
 
@@ -101,6 +116,7 @@ int main(void)
 		cmocka_unit_test(who_is_busy_for_too_long_loses_its_turn),
 		cmocka_unit_test(who_passes_it_gets_it_after_the_others),
 		cmocka_unit_test(it_is_open_to_all_while_one_in_five_is_no_create),
+		cmocka_unit_test(who_is_at_work_when_it_closes_holds_up_nobody),
 		cmocka_unit_test(when_it_is_stopped_nobody_gets_it),
 	};
 
