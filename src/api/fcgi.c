@@ -48,6 +48,7 @@
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
 #define SEATS 16 /* creates that one worker takes together */
+_Static_assert(SEATS <= CREATES_MAX, "they go out as one statement");
 #define JOINS_MAX 8
 #define LIKELY_SENT_BYTES 8192 /* fit any socket's buffer: sending them can't wait */
 

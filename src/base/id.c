@@ -26,6 +26,11 @@ int id_compare(const struct id *a, const struct id *b)
 	return memcmp(a->bytes, b->bytes, ID_BYTES);
 }
 
+int id_order(const void *a, const void *b)
+{
+	return id_compare(a, b);
+}
+
 static bool dash_follows(size_t byte)
 {
 	return byte == 3 || byte == 5 || byte == 7 || byte == 9;

@@ -17,6 +17,8 @@ struct id {
 struct id id_make(int64_t unix_us, const unsigned char random[ID_RANDOM_BYTES]);
 bool id_equal(const struct id *a, const struct id *b);
 int id_compare(const struct id *a, const struct id *b);
+int id_order(const void *a,
+	     const void *b); /* the same, of two struct id: for qsort() and bsearch() */
 
 /* Lower case, with a NUL. Returns text_out. */
 char *id_format(const struct id *id, char text_out[ID_TEXT_LEN + 1]);

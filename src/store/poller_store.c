@@ -94,11 +94,6 @@ struct failing {
 	size_t failed;
 };
 
-static int by_id(const void *a, const void *b)
-{
-	return id_compare(a, b);
-}
-
 /* In the order of their ids, as all who lock more than one want them. */
 static enum rc find_jobs(struct stmt *st, struct failing *f)
 {
@@ -112,7 +107,7 @@ static enum rc find_jobs(struct stmt *st, struct failing *f)
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
-	qsort(f->ids, f->len, sizeof f->ids[0], by_id);
+	qsort(f->ids, f->len, sizeof f->ids[0], id_order);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
 }
 

@@ -281,11 +281,6 @@ struct stray {
 	size_t len;
 };
 
-static int by_id(const void *a, const void *b)
-{
-	return id_compare(a, b);
-}
-
 static enum rc move_strays(struct db *db, void *arg)
 {
 	struct stray *stray = arg;
@@ -315,7 +310,8 @@ enum rc claim_reroute(struct db *db, size_t *moved_out)
 		stmt_done(st);
 	if (rc != RC_OK && rc != RC_NOT_FOUND)
 		return rc;
-	qsort(stray.ids, stray.len, sizeof stray.ids[0], by_id); /* jobs are locked in this order */
+	qsort(stray.ids, stray.len, sizeof stray.ids[0],
+	      id_order); /* jobs are locked in this order */
 	rc = stray.len > 0 ? db_transact(db, move_strays, &stray) : RC_OK;
 	*moved_out = rc == RC_OK ? stray.len : 0;
 	return rc;

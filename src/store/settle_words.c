@@ -369,11 +369,6 @@ static enum rc settle_each(struct db *db, const struct word *words, size_t len, 
 	return db_refused(rc) ? RC_OK : rc;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	return id_compare(a, b);
-}
-
 /* Leaves out those whose job another session holds. */
 static enum rc leave_out_held(struct db *db, struct word *words, size_t *len)
 {
@@ -384,11 +379,11 @@ static enum rc leave_out_held(struct db *db, struct word *words, size_t *len)
 		return RC_FAULT;
 	for (size_t i = 0; i < *len; i++)
 		ids[i] = words[i].job_id;
-	qsort(ids, ids_len, sizeof *ids, by_id);
+	qsort(ids, ids_len, sizeof *ids, id_order);
 	enum rc rc = lock_free_jobs(db, ids, &ids_len);
 
 	for (size_t i = 0; rc == RC_OK && i < *len; i++)
-		if (bsearch(&words[i].job_id, ids, ids_len, sizeof *ids, by_id))
+		if (bsearch(&words[i].job_id, ids, ids_len, sizeof *ids, id_order))
 			words[kept++] = words[i];
 	*len = kept;
 	free(ids);
