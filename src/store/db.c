@@ -377,6 +377,8 @@ enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), vo
 			rc = db_commit(db);
 		if (rc != RC_OK)
 			db_rollback(db);
+		if (rc == RC_RETRY && db_was_locked_out(db))
+			break;
 	}
 	return rc;
 }

@@ -30,9 +30,10 @@ uint64_t db_packet_max(const struct db *db);
 MUST_CHECK enum rc db_ready(struct db *db);
 
 /* Run `work` inside one transaction, which must do nothing but SQL: it is run again from the start
- * when the whole is rolled back by a deadlock, a lock wait or a cluster's certification (RC_RETRY),
- * a few times. RC_UNCERTAIN: the commit's answer was lost; nobody knows. What `work` returns
- * otherwise comes back after a rollback; RC_OK means committed. */
+ * when the whole is rolled back by a deadlock or a cluster's certification (RC_RETRY), a few times;
+ * not after a lock that was waited for in vain (db_was_locked_out()). RC_UNCERTAIN: the commit's
+ * answer was lost; nobody knows. What `work` returns otherwise comes back after a rollback; RC_OK
+ * means committed. */
 MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);
 
 /* What was asked is refused as such, while something else may well be done. */

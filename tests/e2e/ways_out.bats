@@ -232,6 +232,26 @@ hook_of() { # JOB TYPE: the message's request at the endpoint
 	onejob webhook delete demo >/dev/null
 }
 
+# The note of what became of a message waits for the endpoint's row. It has waited for it once then.
+@test "an endpoint's row that another session holds keeps nobody's job waiting" {
+	local waits before
+
+	waits() { sql -e "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Innodb_row_lock_waits'"; }
+	onejob webhook put demo --url "$PRINTSHOP_URL/held-hook" --secret '${env:WEBHOOK_SECRET}' >/dev/null
+	mode held-hook stall,status=410
+	create told-held '{"provider":"inkjet","input":1}'
+	shop '/shop/wait?printer=held-hook&requests=1&timeout_ms=20000' >/dev/null
+	sql_hold BEGIN "SELECT owner FROM webhooks FOR UPDATE"
+	before=$(waits)
+	shop '/shop/release?printer=held-hook' -X POST -o /dev/null
+	wait_for 20 eval '[ "$(waits)" -gt "$before" ]'
+	provider tick /tick
+	tick 20
+	is 'waits for its row' "$(($(waits) - before))" 1
+	sql_let_go ROLLBACK
+	onejob webhook delete demo >/dev/null
+}
+
 # The last, for the stack's own poller, which may go anywhere, stays away from here on.
 @test "nothing goes to an endpoint at an address that isn't public, be it written or found by its name" {
 	local url code

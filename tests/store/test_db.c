@@ -231,6 +231,41 @@ static void b07_an_error_inside_a_result_is_the_end_of_it(void **state)
 	mysql_close(other);
 }
 
+struct wanting {
+	struct id id;
+	int asked;
+};
+
+static enum rc lock_it(struct db *db, void *arg)
+{
+	struct wanting *wanting = arg;
+	struct locked_job locked;
+
+	wanting->asked++;
+	return lock_job(db, &wanting->id, &locked);
+}
+
+/* Whoever calls has others to serve; four waits would be four times as long. */
+static void a_lock_is_waited_for_once(void **state)
+{
+	struct wanting wanting = { .id = job_new((struct a_job){ 0 }) };
+	MYSQL *other = testdb_raw();
+	struct db *db = testdb_another();
+
+	(void)state;
+	assert_int_equal(db_execute(db, "SET SESSION innodb_lock_wait_timeout = 1"), RC_OK);
+	raw_run(other, "START TRANSACTION");
+	raw_run(other, "SELECT id FROM jobs WHERE id = %s FOR UPDATE", x(&wanting.id));
+	assert_int_equal(db_transact(db, lock_it, &wanting), RC_RETRY);
+	assert_true(db_was_locked_out(db));
+	assert_int_equal(wanting.asked, 1);
+	raw_run(other, "ROLLBACK");
+	assert_int_equal(db_transact(db, lock_it, &wanting), RC_OK);
+	assert_int_equal(wanting.asked, 2);
+	db_free(db);
+	mysql_close(other);
+}
+
 /* The programs' own, and more behind it. */
 static const char *option_file_with(char path[256], const char *more)
 {
@@ -317,6 +352,7 @@ int main(void)
 		TEST(a_lost_commit_is_uncertain_and_not_said_again),
 		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
 		TEST(b07_an_error_inside_a_result_is_the_end_of_it),
+		TEST(a_lock_is_waited_for_once),
 		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
 		TEST(an_option_file_that_is_missing_or_names_no_database_is_told_as_that),
 		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
