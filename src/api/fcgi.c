@@ -10,9 +10,10 @@
  * check and the wait, and none interrupts a request.
  *
  * A worker takes the connections that are there at that moment, each in a seat of its own. Creates
- * that are whole and well-formed wait in their seats until no more are there, and are written
- * together, with no delay for one alone: nobody waits for company. What isn't a create, or hasn't
- * arrived whole, comes after those that wait. Which worker takes them is turn.c's to say. */
+ * that are whole and well-formed, and reads of a job by its id, wait in their seats until no more
+ * are there, and are written or looked for together, with no delay for one alone: nobody waits for
+ * company. What is neither, or hasn't arrived whole, comes after those that wait. Which worker
+ * takes them is turn.c's to say. */
 #include "api/fcgi.h"
 
 #include <errno.h>
@@ -47,8 +48,8 @@
 #define DRAIN_MAX_BYTES                                                                            \
 	(8u << 20) /* past the limit: read and dropped, so that the answer reaches the client */
 
-#define SEATS 16 /* creates that one worker takes together */
-_Static_assert(SEATS <= CREATES_MAX, "they go out as one statement");
+#define SEATS 16 /* creates and reads that one worker takes together */
+_Static_assert(SEATS <= CREATES_MAX && SEATS <= LOOKS_MAX, "they go out as one statement");
 #define JOINS_MAX 8
 #define LIKELY_SENT_BYTES 8192 /* fit any socket's buffer: sending them can't wait */
 
@@ -67,10 +68,11 @@ struct seat {
 struct worker {
 	const struct api *api;
 	struct seat *seats; /* SEATS */
-	struct seat *free[SEATS], *waiting[SEATS], *late[SEATS];
+	struct seat *free[SEATS], *waiting[SEATS], *late[SEATS], *looking[SEATS];
 	size_t free_len;
 	size_t waiting_len; /* creates that want to be written, in their order */
 	size_t late_len;    /* written; their large answers go out when none waits */
+	size_t looking_len; /* reads */
 	struct turn *turn;
 	turn_ticket ticket;
 	unsigned char *head; /* GATE_MAX_BYTES */
@@ -278,6 +280,35 @@ static struct seat *seat_of(struct create *create)
 	return (struct seat *)((char *)create - offsetof(struct seat, call.create));
 }
 
+static struct seat *seat_that_looks(struct look *look)
+{
+	return (struct seat *)((char *)look - offsetof(struct seat, call.look));
+}
+
+/* What its statement decided. Large answers of several go out when none waits. */
+static void look_some(struct worker *w)
+{
+	struct look *looks[SEATS];
+	size_t decided;
+
+	for (size_t i = 0; i < w->looking_len; i++)
+		looks[i] = &w->looking[i]->call.look;
+	decided = job_store_look(w->api->db, looks, w->looking_len);
+	turn_took(w->turn, looks[0]->alone ? 0 : (unsigned int)decided, looks[0]->alone);
+	for (size_t i = 0; i < decided; i++) {
+		struct seat *seat = seat_that_looks(looks[i]);
+
+		route_end(&seat->call, &seat->reply);
+		if (decided > 1 && is_large(&seat->reply))
+			w->late[w->late_len++] = seat;
+		else
+			leave(w, seat);
+	}
+	w->looking_len -= decided;
+	for (size_t i = 0; i < w->looking_len; i++)
+		w->looking[i] = seat_that_looks(looks[decided + i]);
+}
+
 /* Returns how many are decided and, but for large answers, answered. */
 static size_t write_some(struct worker *w)
 {
@@ -303,10 +334,17 @@ static size_t write_some(struct worker *w)
 	return decided;
 }
 
-static void write_all(struct worker *w)
+/* Reads that share a statement are fast. Those that don't may be of large jobs, and come last. */
+static void answer_all(struct worker *w)
 {
+	if (w->looking_len > 1)
+		look_some(w);
 	while (w->waiting_len > 0)
 		(void)write_some(w);
+	while (w->late_len > 0)
+		leave(w, w->late[--w->late_len]);
+	while (w->looking_len > 0)
+		look_some(w);
 	while (w->late_len > 0)
 		leave(w, w->late[--w->late_len]);
 }
@@ -323,10 +361,10 @@ static struct seat *take_seat(struct worker *w)
 	return seat;
 }
 
-/* What isn't a create: those that wait to be written shall not wait for it, too. */
+/* What shares no statement: those that wait to be answered shall not wait for it, too. */
 static void serve_other(struct worker *w, struct seat *seat)
 {
-	write_all(w);
+	answer_all(w);
 	seat->whole = read_body(w, seat);
 	route_answer(w->api, &seat->request, &seat->reply);
 	leave(w, seat);
@@ -340,7 +378,7 @@ static void take_connection(struct worker *w, int fd)
 	enum gate gate = gate_look(fd, w->head);
 
 	if (gate == GATE_MORE || gate == GATE_GOOD) {
-		write_all(w);
+		answer_all(w);
 		gate = gate_wait(fd, w->head, HEAD_WAIT_MS);
 	}
 	if (gate == GATE_BAD) {
@@ -363,10 +401,12 @@ static void take_connection(struct worker *w, int fd)
 		return;
 	}
 	seat->whole = read_body(w, seat);
-	if (route_begin(w->api, &seat->request, &seat->call, &seat->reply))
-		w->waiting[w->waiting_len++] = seat;
-	else
-		leave(w, seat);
+	switch (route_begin(w->api, &seat->request, &seat->call, &seat->reply)) {
+	case WAITS_CREATE: w->waiting[w->waiting_len++] = seat; break;
+	case WAITS_LOOK: w->looking[w->looking_len++] = seat; break;
+	case WAITS_NOT:
+	case WAITS__MAX: leave(w, seat);
+	}
 }
 
 enum taken {
@@ -393,21 +433,21 @@ static enum taken take_one(struct worker *w)
 	case ENOBUFS:
 	case ENOMEM:
 		log_error("api.accept", "error=\"%m\" pause_ms=%d", PAUSE_MS);
-		write_all(w);
+		answer_all(w);
 		poll(&p, 1, PAUSE_MS);
 		return TAKEN_NONE;
 	default: log_error("api.accept", "error=\"%m\""); return TAKEN_NEVER;
 	}
 }
 
-/* As many as are there at this moment: creates gather in `waiting`, all else is answered. */
+/* As many as are there at this moment: creates and reads gather, all else is answered. */
 static enum taken take_all(struct worker *w)
 {
 	enum taken taken = TAKEN;
 
 	while (taken == TAKEN && w->free_len > 0) {
 		taken = take_one(w);
-		if (w->waiting_len == 0) /* it was something else, and is done */
+		if (w->waiting_len + w->looking_len == 0) /* it was something else, and is done */
 			break;
 	}
 	return taken;
@@ -422,12 +462,14 @@ static bool serve(struct worker *w)
 	(void)fcntl(w->listen_fd, F_SETFL, w->listen_flags); /* see prepare_process() */
 	taken = take_all(w);
 	for (int round = 0; taken != TAKEN_NEVER && w->waiting_len > 0; round++) {
+		if (w->looking_len > 1)
+			look_some(w);
 		if (round == JOINS_MAX || write_some(w) <= 1)
 			break;
 		if (w->waiting_len > 0 && turn_is_mine(w->turn, w->ticket))
 			taken = take_all(w);
 	}
-	write_all(w);
+	answer_all(w);
 	return taken != TAKEN_NEVER;
 }
 

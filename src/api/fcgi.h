@@ -1,5 +1,5 @@
 /* fcgi.h: the FastCGI responder: threads that wait on a listening socket, read requests, send
- * replies; creates several at a time, all else one by one. */
+ * replies; creates and reads several at a time, all else one by one. */
 #ifndef API_FCGI_H
 #define API_FCGI_H
 

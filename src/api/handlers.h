@@ -24,6 +24,9 @@ struct api {
 	struct keyring keyring; /* verifies callbacks */
 };
 
+/* For what only the database can decide, together with others of its kind; all else is checked. */
+enum waits { WAITS_NOT, WAITS_CREATE, WAITS_LOOK, WAITS__MAX };
+
 /* One request on its way. What its route asks for has been read and checked before the handler
  * runs. */
 struct call {
@@ -40,9 +43,11 @@ struct call {
 	struct json_doc *doc;
 	const struct json_value *body;	       /* NULL: there was none */
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none, or none that is valid */
-	bool waits;			       /* all is checked but what the database decides: */
+	enum waits waits;
 	struct intent intent;
-	struct create create; /* of this intent; jobs_created() answers once it is decided */
+	struct create create;	/* of this intent; jobs_created() answers once it is decided */
+	struct if_match unless; /* jobs_looked() does */
+	struct look look;
 };
 
 typedef void handler_fn(const struct api *api, struct call *call, struct reply *reply);
@@ -55,8 +60,9 @@ handler_fn certificates_list;
 handler_fn callbacks_receive;
 handler_fn health_live, health_ready, metrics_show, problems_index, problems_page;
 
-/* The second half of jobs_create(). */
+/* The second halves of jobs_create() and jobs_get(). */
 void jobs_created(struct call *call, struct reply *reply);
+void jobs_looked(struct call *call, struct reply *reply);
 
 /* Answers that several handlers give. */
 void answer_unavailable(struct reply *reply);

@@ -98,6 +98,26 @@ bool if_match_read(const struct request *request, struct if_match *out)
 	return true;
 }
 
+bool if_none_match_read(const struct request *request, struct if_match *out)
+{
+	const size_t max = sizeof out->list / sizeof out->list[0];
+	const char *value;
+
+	*out = (struct if_match){ .present = false };
+	for (unsigned int i = 0; (value = request_nth(request, PARAM_IF_NONE_MATCH, i)); i++) {
+		struct tag tag;
+
+		out->any |= is_star(value);
+		while (out->len < max && next_tag(&value, &tag) == 1) {
+			tag.weak = false; /* RFC 9110, 13.1.2: weak comparison */
+			out->len += tag_is_ours(&tag, &out->list[out->len].version,
+						&out->list[out->len].revision);
+		}
+	}
+	out->present = out->any || out->len > 0;
+	return out->present;
+}
+
 bool if_none_match_holds(const struct request *request, const char *etag)
 {
 	const char *value;

@@ -77,7 +77,7 @@ static void answer_created(struct reply *reply, enum created created, const stru
 
 static void prepare(struct call *call)
 {
-	call->waits = true;
+	call->waits = WAITS_CREATE;
 	call->create = (struct create){
 		.caller = &call->caller,
 		.key = &call->key,
@@ -117,7 +117,7 @@ static void answer_job(const struct call *call, struct reply *reply, const struc
 	char etag[ETAG_MAX];
 
 	view_etag(job, etag);
-	if (if_none_match_holds(call->request, etag)) {
+	if (call->look.unchanged || if_none_match_holds(call->request, etag)) {
 		reply_empty(reply, 304);
 		reply_name_job(reply, &job->id);
 		memcpy(reply->etag, etag, sizeof etag);
@@ -127,23 +127,32 @@ static void answer_job(const struct call *call, struct reply *reply, const struc
 	reply->retry_after_s = job_retry_hint_s(job, clock_real_us());
 }
 
-void jobs_get(const struct api *api, struct call *call, struct reply *reply)
+void jobs_looked(struct call *call, struct reply *reply)
 {
-	struct job job = { 0 };
-	enum rc rc = job_store_get(api->db, &call->caller, &call->id, &job);
+	struct look *look = &call->look;
 
 	call->checked = true;
-	if (rc == RC_OK)
-		answer_job(call, reply, &job);
-	else if (rc == RC_INVALID)
+	if (look->rc == RC_OK)
+		answer_job(call, reply, &look->job);
+	else if (look->rc == RC_INVALID)
 		answer_unauthorized(
 			reply, true,
 			"The bearer token is unknown, has expired, or is another owner's.");
-	else if (rc == RC_NOT_FOUND)
+	else if (look->rc == RC_NOT_FOUND)
 		reply_problem(reply, PROBLEM_NOT_FOUND, "There is no such job, or it isn't yours.");
 	else
 		answer_unavailable(reply);
-	job_release(&job);
+	job_release(&look->job);
+}
+
+void jobs_get(const struct api *api, struct call *call, struct reply *reply)
+{
+	(void)api;
+	(void)reply;
+	call->waits = WAITS_LOOK;
+	call->look = (struct look){ .caller = &call->caller, .id = call->id };
+	if (if_none_match_read(call->request, &call->unless))
+		call->look.unless = &call->unless;
 }
 
 enum { BY_STATE, BY_CONTRACT, BY_PROVIDER, LIMIT, CURSOR, BY_OWNER, JOB_QUERY__MAX };

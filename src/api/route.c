@@ -337,8 +337,8 @@ static void finish(struct call *call, struct reply *reply)
 	tell(call->request, reply);
 }
 
-bool route_begin(const struct api *api, const struct request *request, struct call *call,
-		 struct reply *reply)
+enum waits route_begin(const struct api *api, const struct request *request, struct call *call,
+		       struct reply *reply)
 {
 	const char *method = request_param(request, PARAM_METHOD);
 
@@ -363,27 +363,50 @@ bool route_begin(const struct api *api, const struct request *request, struct ca
 
 void route_end(struct call *call, struct reply *reply)
 {
-	jobs_created(call, reply);
+	if (call->waits == WAITS_CREATE)
+		jobs_created(call, reply);
+	else
+		jobs_looked(call, reply);
 	finish(call, reply);
+}
+
+/* By itself. */
+static void decide(const struct api *api, struct call *call)
+{
+	struct create *create = &call->create;
+	struct look *look = &call->look;
+	size_t decided = 0;
+
+	while (decided == 0)
+		decided = call->waits == WAITS_CREATE ? job_store_create(api->db, &create, 1)
+						      : job_store_look(api->db, &look, 1);
 }
 
 void route_answer(const struct api *api, const struct request *request, struct reply *reply)
 {
 	struct call call;
-	struct create *create = &call.create;
 
-	if (!route_begin(api, request, &call, reply))
+	if (route_begin(api, request, &call, reply) == WAITS_NOT)
 		return;
-	while (job_store_create(api->db, &create, 1) == 0)
-		continue;
+	decide(api, &call);
 	route_end(&call, reply);
+}
+
+static bool is_method(const struct request *request, const char *method)
+{
+	const char *value = request_param(request, PARAM_METHOD);
+
+	return value && strcmp(value, method) == 0;
 }
 
 bool route_may_wait(const struct request *request)
 {
 	static const char path[] = "/v1/jobs";
-	const char *method = request_param(request, PARAM_METHOD);
+	const size_t len = sizeof path - 1;
 
-	return method && strcmp(method, "POST") == 0 && request->path_len == sizeof path - 1 &&
-	       memcmp(request->path, path, sizeof path - 1) == 0;
+	if (request->path_len < len || memcmp(request->path, path, len) != 0)
+		return false;
+	return request->path_len == len
+		       ? is_method(request, "POST")
+		       : is_method(request, "GET") && request->path_len == len + 1 + ID_TEXT_LEN;
 }

@@ -10,11 +10,12 @@
  * reply is finished. */
 void route_answer(const struct api *api, const struct request *request, struct reply *reply);
 
-/* The same in two halves, for creates that share a statement. False: the reply is finished. True:
- * it is a create, and call->create wants to be decided by job_store_create(); then route_end()
- * finishes the reply. The request must live until then, and `call` stay where it is. */
-bool route_begin(const struct api *api, const struct request *request, struct call *call,
-		 struct reply *reply);
+/* The same in two halves, for requests that share a statement. WAITS_NOT: the reply is finished.
+ * Else call->create wants to be decided by job_store_create(), or call->look by job_store_look();
+ * then route_end() finishes the reply. The request must live until then, and `call` stay where it
+ * is. */
+enum waits route_begin(const struct api *api, const struct request *request, struct call *call,
+		       struct reply *reply);
 void route_end(struct call *call, struct reply *reply);
 
 /* Whether it may come to that: anything else is answered by its first half. */

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The turn is open while the score is above OPEN: one in five requests is no create, or more. */
+/* The turn is open while the score is above OPEN: one in five requests can share no statement, or
+ * more. */
 #define SCORE_OF_OTHERS 4
 #define SCORE_OPEN 32
 #define SCORE_MAX 64
@@ -189,9 +190,9 @@ void turn_busy(struct turn *turn, turn_ticket ticket)
 	pthread_mutex_unlock(&turn->lock);
 }
 
-void turn_took(struct turn *turn, unsigned int creates, unsigned int others)
+void turn_took(struct turn *turn, unsigned int shared, unsigned int others)
 {
-	int score = atomic_load(&turn->score) + SCORE_OF_OTHERS * (int)others - (int)creates;
+	int score = atomic_load(&turn->score) + SCORE_OF_OTHERS * (int)others - (int)shared;
 	bool open;
 
 	score = score < 0 ? 0 : score > SCORE_MAX ? SCORE_MAX : score;

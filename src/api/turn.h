@@ -1,10 +1,10 @@
 /* turn.h: which thread of a process takes connections.
  *
- * Where they are mostly creates one does, so that those which come at the same moment meet in it,
- * and share a statement. It keeps the turn from one batch to the next: nothing is handed over,
- * nobody is woken. Where it is busy for longer than it should be (a statement waits for another
- * session's row), one of those who wait takes the turn from it. Where they are mostly something
- * else, which can't be shared, the turn is open to all threads. */
+ * Where they are mostly creates and reads one does, so that those which come at the same moment
+ * meet in it, and share a statement. It keeps the turn from one batch to the next: nothing is
+ * handed over, nobody is woken. Where it is busy for longer than it should be (a statement waits
+ * for another session's row), one of those who wait takes the turn from it. Where they are mostly
+ * something else, which can't be shared, the turn is open to all threads. */
 #ifndef API_TURN_H
 #define API_TURN_H
 
@@ -36,8 +36,8 @@ bool turn_is_mine(struct turn *turn, turn_ticket ticket);
 /* The holder has work from now on, until it waits for its next turn. */
 void turn_busy(struct turn *turn, turn_ticket ticket);
 
-/* What a thread had to do. */
-void turn_took(struct turn *turn, unsigned int creates, unsigned int others);
+/* What a thread had to do: of the kinds that can share a statement, and others. */
+void turn_took(struct turn *turn, unsigned int shared, unsigned int others);
 
 /* The holder's: to another thread, if one waits. */
 void turn_pass(struct turn *turn, turn_ticket ticket);

@@ -81,6 +81,37 @@ MUST_CHECK size_t job_store_create(struct db *db, struct create **creates, size_
 MUST_CHECK enum rc job_store_get(struct db *db, const struct caller *caller, const struct id *id,
 				 struct job *job_out);
 
+/* If-Match: what the client believes the ETag's pair to be; If-None-Match: what it has. */
+struct if_match {
+	bool present; /* false: don't check */
+	bool any;     /* "*" */
+	size_t len;
+	struct {
+		uint64_t version, revision;
+	} list[8];
+};
+bool if_match_has(const struct if_match *if_match, uint64_t version, uint64_t revision);
+
+/* A read on its way, and what came of it. What it points to must live until it is decided. */
+struct look {
+	const struct caller *caller;
+	struct id id;
+	const struct if_match *unless; /* the pairs that the client has; NULL: none */
+	/* the store's */
+	bool alone; /* shares no statement */
+	/* the answer */
+	enum rc rc;	/* as of job_store_get() */
+	bool unchanged; /* as one of those pairs: of the job nothing is filled in but its id, state,
+			   run_after and the pair */
+	struct job job; /* the caller's: job_release() */
+};
+
+/* Takes reads that came at the same moment, `n` of at least 1, and decides some: up to LOOKS_MAX
+ * with two or three statements, or the first alone, as job_store_get(), which pays no heed to
+ * `unless`. Returns how many are decided; they come first in `looks` then. */
+#define LOOKS_MAX 32
+MUST_CHECK size_t job_store_look(struct db *db, struct look **looks, size_t n);
+
 /* The same for one who is known already (the operator's command): an operator sees every job, a
  * user its own. */
 MUST_CHECK enum rc job_store_read(struct db *db, const struct identity *who, const struct id *id,
@@ -105,16 +136,6 @@ MUST_CHECK enum rc job_store_list(struct db *db, const struct identity *who,
 				  const struct job_filter *filter, struct job **jobs_out,
 				  size_t *len_out, bool *more_out);
 void job_list_free(struct job *jobs, size_t len);
-
-/* If-Match: what the client believes the ETag's pair to be. */
-struct if_match {
-	bool present; /* false: don't check */
-	bool any;     /* "*" */
-	size_t len;
-	struct {
-		uint64_t version, revision;
-	} list[8];
-};
 
 enum changed {
 	CHANGED_DONE,	   /* it is as asked, now or before; job_out is the job */

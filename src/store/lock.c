@@ -107,13 +107,16 @@ bool lock_visible(const struct locked_job *locked, const struct identity *who)
 		memcmp(locked->owner, who->owner, who->owner_len) == 0);
 }
 
+bool if_match_has(const struct if_match *if_match, uint64_t version, uint64_t revision)
+{
+	for (size_t i = 0; i < if_match->len; i++)
+		if (if_match->list[i].version == version && if_match->list[i].revision == revision)
+			return true;
+	return if_match->any;
+}
+
 bool lock_matches(const struct locked_job *locked, const struct if_match *if_match)
 {
-	if (!if_match || !if_match->present || if_match->any)
-		return true;
-	for (size_t i = 0; i < if_match->len; i++)
-		if (if_match->list[i].version == locked->version &&
-		    if_match->list[i].revision == locked->revision)
-			return true;
-	return false;
+	return !if_match || !if_match->present ||
+	       if_match_has(if_match, locked->version, locked->revision);
 }

@@ -109,29 +109,34 @@ static int by_number(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
+static void swap(struct blob *a, struct blob *b)
+{
+	struct blob kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
 /* Each row repeats the job; the payloads come with the row of attempt 1, which need not be the
  * first to arrive. */
-static enum rc merge_row(struct stmt *st, struct job_row *row, bool first)
+enum rc rows_merge(struct stmt *st, const struct id *id, struct job_row *row)
 {
 	struct job_row repeat = { 0 };
-	struct job_row *into = first ? row : &repeat;
+	struct job_row *into = row->begun ? &repeat : row;
 	struct attempt attempt;
 	bool present;
 	enum rc rc = RC_FAULT;
 
+	into->begun = true;
+	into->job.id = *id;
 	if (!read_job_columns(st, into))
 		goto out;
-	if (!first && repeat.job.input.bytes) {
-		struct job swap = row->job;
-
-		row->job.input = repeat.job.input;
-		row->job.metadata = repeat.job.metadata;
-		row->job.result = repeat.job.result;
-		repeat.job.input = swap.input;
-		repeat.job.metadata = swap.metadata;
-		repeat.job.result = swap.result;
+	if (repeat.job.input.bytes) {
+		swap(&row->job.input, &repeat.job.input);
+		swap(&row->job.metadata, &repeat.job.metadata);
+		swap(&row->job.result, &repeat.job.result);
 	}
-	col_skip(st); /* in_doubt: known from the attempts */
+	row->large = col_u64(st) != 0;
 	if (!read_attempt_columns(st, &attempt, &present) ||
 	    (present && !add_attempt(&row->job, &attempt))) {
 		attempt_release(&attempt);
@@ -143,32 +148,40 @@ out:
 	return rc;
 }
 
-enum rc rows_job(struct stmt *st, struct job_row *row_out)
+enum rc rows_next(struct stmt *st, struct id *id_out)
 {
 	enum rc rc = stmt_fetch(st);
 
-	*row_out = (struct job_row){ 0 };
-	if (rc != RC_OK)
+	if (rc != RC_OK || col_id(st, id_out))
 		return rc;
-	for (bool first = true; rc == RC_OK; first = false, rc = stmt_fetch(st)) {
-		struct id id;
+	stmt_done(st);
+	return RC_CONFLICT;
+}
 
-		if (!col_id(st, &id)) {
-			stmt_done(st);
-			return RC_CONFLICT;
-		}
-		rc = merge_row(st, row_out, first);
-		if (rc != RC_OK)
-			break;
-		row_out->job.id = id;
-	}
-	if (rc != RC_NOT_FOUND) {
+void rows_whole(struct job_row *row, struct job *job_out)
+{
+	if (row->job.attempts_len > 1)
+		qsort(row->job.attempts, row->job.attempts_len, sizeof *row->job.attempts,
+		      by_number);
+	*job_out = row->job;
+	row->job = (struct job){ 0 };
+}
+
+enum rc rows_job(struct stmt *st, struct job_row *row_out)
+{
+	struct job job;
+	struct id id;
+	enum rc rc;
+
+	*row_out = (struct job_row){ 0 };
+	while ((rc = rows_next(st, &id)) == RC_OK && (rc = rows_merge(st, &id, row_out)) == RC_OK)
+		continue;
+	if (rc != RC_NOT_FOUND || !row_out->begun) {
 		job_release(&row_out->job);
 		return rc;
 	}
-	if (row_out->job.attempts_len > 1)
-		qsort(row_out->job.attempts, row_out->job.attempts_len,
-		      sizeof *row_out->job.attempts, by_number);
+	rows_whole(row_out, &job);
+	row_out->job = job;
 	return RC_OK;
 }
 

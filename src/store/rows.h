@@ -13,11 +13,20 @@ struct job_row {
 	struct job job;
 	bool has_fingerprint; /* false: a tombstone */
 	unsigned char fingerprint[SHA256_BYTES];
+	bool begun; /* a row of it was read */
+	bool large; /* its payloads were left out: see SQL_JOBS_LOOK */
 };
 
 /* All rows of a run JOB_AND_ATTEMPTS statement, which are one job: RC_OK; RC_NOT_FOUND: no row at
  * all; RC_CONFLICT: a row, but no job in it (the left side of a left join only). */
 MUST_CHECK enum rc rows_job(struct stmt *st, struct job_row *row_out);
+
+/* The same for a statement about several jobs, whose rows may come in any order: which job the next
+ * row is of (RC_NOT_FOUND: no more); the rest of that row, into what is there of the job so far
+ * (zeroed at first, and to be released in any case); and when all rows were read, the job. */
+MUST_CHECK enum rc rows_next(struct stmt *st, struct id *id_out);
+MUST_CHECK enum rc rows_merge(struct stmt *st, const struct id *id, struct job_row *row);
+void rows_whole(struct job_row *row, struct job *job_out);
 
 /* The next row of a list. RC_NOT_FOUND: no more. */
 MUST_CHECK enum rc rows_list_job(struct stmt *st, struct job *job_out);

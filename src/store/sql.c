@@ -22,7 +22,14 @@
 	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, "               \
 	"a.last_answer, "                                                                          \
 	"a.settled_by, a.settled_at, a.certificate_id"
-#define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "NULL, " ATTEMPT_COLUMNS
+/* Many large ones at once would take much memory: of such a job the payloads are left out. */
+#define LARGE                                                                                      \
+	"(COALESCE(OCTET_LENGTH(j.input), 0) + COALESCE(OCTET_LENGTH(j.metadata), 0) + "           \
+	"COALESCE(OCTET_LENGTH(j.result), 0) > 16384)"
+#define SMALL_PAYLOADS                                                                             \
+	"IF(a.number > 1 OR " LARGE ", NULL, j.input), IF(a.number > 1 OR " LARGE                  \
+	", NULL, j.metadata), IF(a.number > 1 OR " LARGE ", NULL, j.result), "
+#define JOB_AND_ATTEMPTS JOB_HEAD JOB_PAYLOADS JOB_TAIL "0, " ATTEMPT_COLUMNS
 #define JOB_LIST_ROW                                                                               \
 	JOB_HEAD "NULL, j.metadata, NULL, " JOB_TAIL                                               \
 		 "(SELECT IF(d.next_ask_at IS NULL, 1, 2) FROM attempts d WHERE d.job_id = j.id "  \
@@ -190,9 +197,9 @@ static const struct {
 	ROW(SQL_CONTRACT_JOB_CREATE_BY_OWNER_ONCE, CONTRACT_JOB_BY_OWNER UNLESS_THERE("?")),
 	ROW(SQL_JOBS_CREATE,
 	    CREATE_COLUMNS "VALUES {, |(?, ?, " CREATE_KEY "?, ?, " CREATE_REST "?, ?)}"),
-	ROW(SQL_OWNERS_OF_TOKENS,
-	    "SELECT t.sha256, t.owner FROM tokens t WHERE t.sha256 IN ({, |?}) AND (t.expires_at "
-	    "IS NULL OR t.expires_at > NOW(6))"),
+	ROW(SQL_OWNERS_OF_TOKENS, "SELECT t.sha256, t.owner, t.role FROM tokens t WHERE t.sha256 "
+				  "IN ({, |?}) AND (t.expires_at "
+				  "IS NULL OR t.expires_at > NOW(6))"),
 	ROW(SQL_PROVIDERS_NAMED, "SELECT p.name FROM providers p WHERE p.name IN ({, |?})"),
 	ROW(SQL_CONTRACTS_NAMED, "SELECT k.name, k.first_provider, k.version FROM contracts k "
 				 "WHERE k.name IN ({, |?}) AND k.live = 1"),
@@ -221,6 +228,11 @@ static const struct {
 	    "WHERE j.id = ? AND j.owner = ?"),
 	ROW(SQL_JOB_GET, "SELECT " JOB_AND_ATTEMPTS
 			 " FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id WHERE j.id = ?"),
+	ROW(SQL_JOB_PAIRS, "SELECT j.id, j.owner, j.state, j.version, j.revision, j.run_after FROM "
+			   "jobs j " BY_ID "WHERE j.id IN ({, |?})"),
+	ROW(SQL_JOBS_LOOK, "SELECT " JOB_HEAD SMALL_PAYLOADS JOB_TAIL LARGE ", " ATTEMPT_COLUMNS
+			   " FROM jobs j " BY_ID "LEFT JOIN attempts a FORCE INDEX (job_number) "
+			   "ON a.job_id = j.id WHERE j.id IN ({, |?})"),
 	ROW(SQL_JOB_LIST,
 	    "SELECT " JOB_LIST_ROW " FROM jobs j WHERE j.id < ? AND " JOB_LIST_FILTER),
 	ROW(SQL_JOB_LIST_OWNER, "SELECT " JOB_LIST_ROW

@@ -146,6 +146,47 @@ static void a_read_is_one_statement(void **state)
 	costs("read", cost_of(get, &id), (struct cost){ { 1, 1, 3, 1, 0 } });
 }
 
+struct readers {
+	struct id ids[8];
+	struct if_match unless;
+};
+
+static void get_all(void *arg)
+{
+	struct readers *readers = arg;
+	struct caller ann = caller_with("ann-token");
+	struct look looks[8], *list[8];
+
+	for (size_t i = 0; i < 8; i++) {
+		looks[i] = (struct look){ .caller = &ann, .id = readers->ids[i] };
+		looks[i].unless = readers->unless.present ? &readers->unless : NULL;
+		list[i] = &looks[i];
+	}
+	assert_int_equal(job_store_look(here.db, list, 8), 8);
+	for (size_t i = 0; i < 8; i++) {
+		assert_true(looks[i].rc == RC_OK && looks[i].unchanged == readers->unless.present);
+		job_release(&looks[i].job);
+	}
+}
+
+static void eight_reads_are_two_statements_and_of_what_has_not_changed_no_attempts(void **state)
+{
+	struct readers readers = { .unless = { .present = false } };
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		readers.ids[i] =
+			job_new((struct a_job){ .state = JOB_SUCCEEDED, .version = 1, .count = 1 });
+		(void)attempt_new(
+			(struct an_attempt){ .job = &readers.ids[i], .state = ATTEMPT_SUCCEEDED });
+	}
+	get_all(&readers);
+	costs("8 reads", cost_of(get_all, &readers), (struct cost){ { 2, 2, 17, 8, 0 } });
+	readers.unless = (struct if_match){ .present = true, .any = true };
+	get_all(&readers);
+	costs("8 unchanged", cost_of(get_all, &readers), (struct cost){ { 2, 2, 9, 0, 0 } });
+}
+
 /* --- batches of the poller */
 
 static struct taken taken;
@@ -245,6 +286,7 @@ int main(void)
 		TEST(the_first_repeat_is_an_insert_that_fails_and_one_look),
 		TEST(the_next_repeats_write_nothing),
 		TEST(a_read_is_one_statement),
+		TEST(eight_reads_are_two_statements_and_of_what_has_not_changed_no_attempts),
 		TEST(a_claim_of_a_batch_is_a_dozen_statements),
 		TEST(a_claim_costs_no_more_where_the_queue_is_long),
 		TEST(results_of_a_batch_are_settled_by_five_statements),

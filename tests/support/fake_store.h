@@ -18,6 +18,8 @@
 #include "store/terms_store.h"
 #include "store/vitals.h"
 
+#define FAKE_LOOKS 64
+
 /* What the store answers, and what it was asked last. fake_store_reset() before each test. */
 struct fake_store {
 	/* answers */
@@ -41,7 +43,8 @@ struct fake_store {
 	enum standing standing; /* of the certificate that is handed out */
 	enum job_state state;	/* of the job that is handed out; see fake_job() */
 	const char *owner;	/* of that job */
-	int told_fd;		/* not 0: job_store_create() writes a byte, how many it was given */
+	int told_fd;		/* not 0: job_store_create() writes a byte, how many it was given;
+				   job_store_look() the same and FAKE_LOOKS */
 	int go_fd;		/* not 0: and reads one before it answers */
 	bool with_attempt;	/* it has one attempt, in state unknown */
 
