@@ -132,6 +132,7 @@ main_conf() { # NAME
 			proxy_temp_path "$STACK/$1/tmp/proxy";
 			uwsgi_temp_path "$STACK/$1/tmp/uwsgi";
 			scgi_temp_path "$STACK/$1/tmp/scgi";
+			access_log "$STACK/log/$1-usual.log";	# a packaged nginx has one, for who says nothing
 			include site.conf;
 			include owner.conf;
 			# who knows people by a session
@@ -562,6 +563,18 @@ badly_sent() {
 	no grep -raF -- "$signature" "$STACK/log"
 	is 'whose it was' "$(jq -r --arg u "/v1/callbacks/$id/..." 'select(.uri == $u) | .status' "$STACK/log/site-access.log" | sort -u | tr '\n' ' ')" '200 404 413 502 '
 	job_is "$job" succeeded	# so it was the signature
+}
+
+logged_at() { jq -r --arg u "$1" 'select(.uri == $u) | .status' "$STACK/log/site-access.log"; }	# URI
+
+@test "what comes in clear is logged as the rest is, without a signature" {
+	local signature=UpR1ghtAndUnguessedSignatureOfFortyThreeBytes id=01890000-0000-7000-8000-000000000000
+
+	ONEJOB_URL=http://127.0.0.1:$CLEAR raw POST "/v1/callbacks/$id/$signature?in=clear" -H "Host: $SITE" -d '{}'
+	refused 403 forbidden
+	no grep -raF -- "$signature" "$STACK/log"
+	wait_for 20 eval '[ "$(logged_at "/v1/callbacks/$id/...")" = 403 ]'
+	no grep -raF -- "$signature" "$STACK/log"
 }
 
 # hang_up KEY FILE: a create whose whole request is sent, over a connection that is closed then, without reading.
