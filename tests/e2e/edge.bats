@@ -334,6 +334,8 @@ as() {
 	is 'certificate beside the others' "$status $(field .owner)" '200 CN=alice,O=Example'
 	as certificate alice GET "/v1/jobs/$job" -H "Authorization: Bearer $ONEJOB_TOKEN"
 	refused 401 unauthorized	# a token beside it must name the same owner
+	as certificate alice GET "/v1/jobs/$job" -H "Authorization: Bearer $(onejob token create --owner CN=alice,O=Example)"
+	is 'such a token' "$status" 200
 	as request alice GET /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN"
 	is 'jobs of alice alone' "$status $(field '[.jobs[].owner] | unique | tojson')" '200 ["alice"]'
 }
@@ -484,13 +486,39 @@ stand_back() {
 	ln -sfn "$STACK/api.sock" "$STACK/site/api.sock"
 }
 
-@test "the owners' server: the password and a Proxy header stop at nginx, the user's name goes on" {
+# as_recorded WAY [CURL OPTIONS...]: what arrives behind nginx of alice's create, in $BATS_TEST_TMPDIR/request.
+as_recorded() {
 	stand_in "$BATS_TEST_TMPDIR/request"
-	wait_for 20 eval 'owners alice POST /v1/jobs -H "Idempotency-Key: stops" -H "Proxy: http://evil.example" -d "$AWAY"; [ "$status" = 200 ]'
+	wait_for 20 taken "$@"
 	stand_back
-	grep -qaF ONEJOB_OWNERalice "$BATS_TEST_TMPDIR/request"
-	grep -qaF HTTP_IDEMPOTENCY_KEY "$BATS_TEST_TMPDIR/request"
-	no grep -qaiF -e AUTHORIZATION -e HTTP_PROXY -e evil.example -e "$(printf %s "alice:alice's own" | base64)" "$BATS_TEST_TMPDIR/request"
+}
+
+taken() {
+	as "$1" alice POST /v1/jobs -H 'Idempotency-Key: stops' -d "$AWAY" "${@:2}"
+	[ "$status" = 200 ]
+}
+
+arrived() { grep -qaiF "$@" "$BATS_TEST_TMPDIR/request"; }
+
+@test "owners' servers: cookies, passwords and a Proxy header stop at nginx; the name goes on, and a token beside a certificate" {
+	local way owner password token
+
+	password=$(printf %s "alice:alice's own" | base64)
+	for way in basic request certificate; do
+		case $way in certificate) owner=ONEJOB_OWNERCN=alice,O=Example ;; *) owner=ONEJOB_OWNERalice ;; esac
+		as_recorded $way -H 'Proxy: http://evil.example' -H "Authorization: Basic $password" -H 'Cookie: session=alices; theme=dark'
+		arrived "$owner"
+		arrived HTTP_IDEMPOTENCY_KEY
+		no arrived -e AUTHORIZATION -e HTTP_PROXY -e evil.example -e "$password" -e COOKIE -e alices -e dark
+	done
+	for token in 'Bearer a-token' 'bearer   a-token'; do
+		as_recorded certificate -H "Authorization: $token"
+		arrived "HTTP_AUTHORIZATION$token"
+	done
+	as_recorded certificate -H 'Authorization: Bearers a-token'
+	no arrived -e AUTHORIZATION -e a-token
+	as_recorded request -H 'Authorization: Bearer a-token'
+	no arrived -e AUTHORIZATION -e a-token
 }
 
 # logged_posts: how many requests the access log of the site tells of.
