@@ -771,3 +771,66 @@ asked_for_its_body() { # DESCRIPTOR
 	refused 401 unauthorized	# none at all counts by its address alone
 	site_down credit
 }
+
+# often WAY N [CURL OPTIONS...]: N requests of alice's over one connection; how many were answered with which status.
+often() {
+	as "$1" alice GET "/healthz#[1-$2]" "${@:3}"
+	grep -oE '^[0-9]{3}' <<<"$body"$'\n'"$status" | sort | uniq -c | xargs
+}
+
+@test "past a user's, a session's or a certificate's burst requests are refused from every address, whatever else they carry" {
+	local way got junk
+
+	# one in a while, so that no machine is too slow to exceed it
+	site_up owned 's,^(limit_req_zone.*zone=onejob_requests:.*rate=).*,\11000000r/s;,; s,^(limit_req_zone.*zone=onejob_credentials:.*rate=).*,\11r/m;,'
+	for way in basic request certificate; do
+		got=$(often $way 230)
+		has "statuses by $way" '^20[1-9] 200 2[0-9] 429$' "$got"
+		for junk in 'X-Nothing: at all' 'Authorization: Bearer junk-1' 'Authorization: Basic anVuazpqdW5r' 'Cookie: session=alices; junk=1'; do
+			case $way$junk in
+			basicAuthorization* | *X-Nothing*) as $way alice GET /v1/jobs --interface 127.0.0.2 ;;
+			*) as $way alice GET /v1/jobs --interface 127.0.0.2 -H "$junk" ;;
+			esac
+			refused 429 too-many-requests
+		done
+		as $way bob GET /v1/jobs
+		is "bob by $way" "$status" 200
+	done
+	at $OWNERS GET /v1/jobs --interface 127.0.0.2 -u alice:junk
+	refused 429 too-many-requests	# counted before it is checked, so another password is nobody else
+	at $OWNERS GET /v1/jobs
+	refused 401 unauthorized	# none at all counts by its address alone
+	at $PEOPLE GET /v1/jobs
+	refused 401 unauthorized
+	site_down owned
+}
+
+# junk WAY N ADDRESS: N requests over one connection, each with another name or secret that nobody knows; how many had which status.
+junk() {
+	local i host=$PEOPLE
+
+	case $1 in basic) host=$OWNERS ;; certificate) host=$MACHINES ;; esac
+	for ((i = 1; i <= $2; i++)); do
+		printf '%s\n' "url = https://$host:$TLS/v1/jobs" "resolve = $host:$TLS:127.0.0.1" "cacert = $STACK/tls/fullchain.pem" \
+			"interface = $3" http1.1 'output = /dev/null' 'write-out = %{http_code}\n'
+		case $1 in
+		basic) echo "user = junk-$i:junk" ;;
+		request) echo "cookie = session=junk-$i" ;;
+		certificate) printf '%s\n' "cert = $STACK/tls/alice.pem" "key = $STACK/tls/alice.key" "header = \"Authorization: Bearer junk-$i\"" ;;
+		esac
+		echo next
+	done >"$BATS_TEST_TMPDIR/junk"
+	sed -i '$d' "$BATS_TEST_TMPDIR/junk"
+	curl -sS --max-time 60 -K "$BATS_TEST_TMPDIR/junk" | sort | uniq -c | xargs
+}
+
+@test "names, sessions and tokens that change with each request don't get past the limit of their address" {
+	local way i=2
+
+	site_up junk 's,^(limit_req_zone.*zone=onejob_requests:.*rate=).*,\11r/m;,; s,^(limit_req_zone.*zone=onejob_credentials:.*rate=).*,\11000000r/s;,'
+	for way in basic request certificate; do
+		i=$((i + 1))
+		has "statuses by $way" '^20[1-9] 401 2[0-9] 429$' "$(junk $way 230 127.0.0.$i)"
+	done
+	site_down junk
+}
