@@ -60,6 +60,18 @@ settings() { # as the doctor tells them: NAME (bounds)
 	env -i ONEJOB_DEFAULTS_FILE=/nonexistent "$build/onejob" doctor 2>/dev/null | sed -nE 's/^(ONEJOB_[A-Z_]+)=[^(]*(\([^)]*\)): .*/\1 \2/p'
 }
 
+# What the doctor says of each number, and the manual's first sentence about it: NAME words. Whose a setting is the manual says above it.
+words_of_doctor() {
+	env -i ONEJOB_DEFAULTS_FILE=/nonexistent "$build/onejob" doctor 2>/dev/null |
+		sed -nE "s/; the poller's\$//; s/^(ONEJOB_[A-Z_]+)=[0-9]+ \([0-9]+ to [^)]*\): (.*)/\1 \u\2./p"
+}
+
+words_of_manual() {
+	awk '/^\./ { if (name != "") { sub(/\. .*/, ".", text); print name text }; name = text = "" }
+		/^\.It Ev ONEJOB_[A-Z_]+ No \([0-9]/ { name = $3; next }
+		name != "" { text = text " " $0 }' man/onejob.env.5
+}
+
 # What the file says, commented out or not: numbers with their defaults, the others by name.
 settings_of_file() {
 	sed -nE 's/^#?(ONEJOB_[A-Z_]+)=([0-9]*).*/\1 \2/p' systemd/onejob.env
@@ -95,6 +107,7 @@ same 'onejob-api(8) has each option' "$(flags_of_manual onejob-api.8)" "$("$buil
 same 'onejob-poller(8) has each option' "$(flags_of_manual onejob-poller.8)" "$("$build/onejob-poller" --help | grep -oE -e '--[a-z-]+')"
 same 'onejob.env(5) has each setting with its bounds and default' \
 	"$(sed -nE 's/^\.It Ev (ONEJOB_[A-Z_]+) No (.*)/\1 \2/p' man/onejob.env.5)" "$(settings)"
+same 'onejob.env(5) says of each number what the doctor says' "$(words_of_manual)" "$(words_of_doctor)"
 same 'every ONEJOB_ name of the source is in a manual, and no other' "$(grep -ohE 'ONEJOB_[A-Z_]+' man/*.[158])" "$(names_of_source)"
 same 'onejob.env as it is installed has each setting and its default' "$(settings_of_file)" \
 	"$(settings | sed -E 's/^(ONEJOB_[A-Z_]+) .*default:? (not set|([0-9]+))\)/\1 \3/')"
