@@ -91,6 +91,12 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 	test -x "$REAL/usr/local/sbin/onejob-api"
 	test -x "$REAL/usr/local/sbin/onejob-poller"
 	is 'migrations' "$(ls "$REAL/usr/local/share/onejob/sql")" "$(cd "$TOP/sql" && ls -- *.sql)"
+	has 'manuals and units' "manuals, and systemd's units for an account \`onejob\` into \`/usr/local/lib\`" "$(section | tr '\n' ' ' | tr -s ' ')"
+	is 'manuals' "$(cd "$REAL/usr/local/share/man" && find . -type f | sort)" "$(cd "$TOP/man" && for page in *; do echo "./man${page##*.}/$page"; done | sort)"
+	is 'units' "$(ls "$REAL/usr/local/lib/systemd/system")" "$(cd "$TOP/systemd" && printf '%s\n' *.service.in *.socket *.target | sed 's/\.in$//' | sort)"
+	is 'what they start' "$(sed -n 's/^ExecStart=//p' "$REAL"/usr/local/lib/systemd/system/*.service | cut -d' ' -f1)" $'/usr/local/sbin/onejob-api\n/usr/local/sbin/onejob-poller'
+	test -s "$REAL/usr/local/lib/sysusers.d/onejob.conf"
+	is 'what they read' "$(ls "$REAL/usr/local/share/onejob/etc")" $'migrate.cnf\nmy.cnf\nonejob.env'
 	line=$(said 'cp -r')
 	is 'the copy' "$line" "cp -r $REAL/usr/local/share/onejob/nginx $REAL/etc/nginx/onejob"
 	eval "$line"
