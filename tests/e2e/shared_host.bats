@@ -217,8 +217,6 @@ problem_only() { # STATUS NAME: Apache's own, which has no id
 	problem_only 413 body-too-large
 	through apache raw GET /elsewhere
 	problem_only 404 not-found
-	through apache raw GET /metrics
-	problem_only 404 not-found
 	through apache raw GET /.htaccess
 	problem_only 403 forbidden
 	through apache raw GET /onejob.fcgi
@@ -227,6 +225,32 @@ problem_only() { # STATUS NAME: Apache's own, which has no id
 	{ head -c $((131072 - 30)) /dev/zero | tr '\0' x; printf '"}'; } >>"$BATS_TEST_TMPDIR/full"
 	through apache api POST /v1/jobs -H 'Idempotency-Key: full' --data-binary "@$BATS_TEST_TMPDIR/full"
 	is '128 KiB' "$status" 201
+}
+
+@test "shared host: the metrics are at neither door, however their address is spelt" {
+	local door path
+
+	for door in apache nginx; do
+		through $door raw GET /metrics
+		problem_only 404 not-found
+		while read -r path; do
+			through $door raw GET "$path" --path-as-is
+			has "$door, $path" '^40[0134]$' "$status"
+			no grep -q '^onejob_' <<<"$body"
+		done <<-'ROWS'
+			/metrics?a=b
+			/metrics/
+			//metrics
+			/%6detrics
+			/metrics%3fa
+			/v1/../metrics
+			/readyz/../metrics
+			/metrics/../readyz/../metrics
+			/metrics/../v1/jobs
+			/onejob.fcgi/metrics
+			/readyz/metrics
+		ROWS
+	done
 }
 
 two_alive() { [ "$(guest_sql -e 'SELECT COUNT(*) FROM pollers')" -ge 2 ]; }
