@@ -282,6 +282,18 @@ all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'p
 	is 'requests' "$(shop /shop/requests | jq -c '[.[] | select(.printer == "inkjet" or .printer == "held")] | [length, (map(.key) | unique | length)]')" '[42,42]'
 }
 
+@test "shared host: behind nginx a client's address is what the host's own web server says, not what the client says" {
+	local socket=$GUEST/onejob/api.sock
+
+	cp "$TOP/tests/support/fcgi.pl" "$GUEST/fcgi.pl"	# where the account can read it
+	mv "$socket" "$socket.aside"
+	guest perl "$GUEST/fcgi.pl" record "$socket" "$GUEST/request" 204 3>&- &
+	wait_for 20 eval 'through nginx raw GET /v1/jobs -H "X-Forwarded-For: 203.0.113.9, 198.51.100.7"; [ "$status" = 204 ]'
+	mv "$socket.aside" "$socket"
+	wait $!
+	is 'address' "$(grep -aoE 'REMOTE_ADDR[0-9.]*' "$GUEST/request")" REMOTE_ADDR198.51.100.7
+}
+
 # After the others, so that each worker has done all there is to do.
 @test "shared host: no worker takes more than 8 MiB of memory" {
 	local pid kib n=0
