@@ -15,7 +15,8 @@ setup_file() {
 	export GUEST APACHE NGINX
 	account
 	apache_up
-	type_page
+	page_here
+	type_in <(sed '/^## Upgrading/,$d' "$BATS_FILE_TMPDIR/page.md")
 	guest_token
 }
 
@@ -50,6 +51,7 @@ account() {
 	printf '#!/bin/sh\ncase $1 in -l) cat "$HOME/crontab" 2>/dev/null ;; -) cat >"$HOME/crontab.new" && mv "$HOME/crontab.new" "$HOME/crontab" ;; esac\n' \
 		>"$GUEST/host-bin/crontab"
 	chmod +x "$GUEST/host-bin/crontab"
+	chmod -R g+w "$GUEST"	# as where a umask leaves files to a whole group, which suEXEC doesn't have
 	[ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$GUEST"
 	chmod 711 "$STACK"	# the way to the database's socket
 	mariadb --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" <<-'SQL'
@@ -96,13 +98,16 @@ apache_up() {
 apache_gone() { [ ! -e "$GUEST/apache/pid" ]; }
 
 # The page with this host's names, and 3 seconds for cron's 55.
-type_page() {
-	local page=$BATS_FILE_TMPDIR/page.md script=$GUEST/typed.sh
-
+page_here() {
 	sed -e "s,^    host=localhost,    socket=$STACK/mariadbd.sock," -e "s,https://jobs.example.org,http://127.0.0.1:$APACHE," \
 		-e "s,http://127.0.0.1:8080,http://127.0.0.1:$NGINX," -e "s,https://printer.example/jobs,$PRINTSHOP_URL/inkjet," \
-		-e 's/--for 55 /--for 3 /' "$TOP/doc/shared-host.md" >"$page"
-	BATS_TEST_TMPDIR=$GUEST script_of "$page" | guest tee "$script" >/dev/null
+		-e 's/--for 55 /--for 3 /' "$TOP/doc/shared-host.md" >"$BATS_FILE_TMPDIR/page.md"
+}
+
+type_in() { # PAGE
+	local script=$GUEST/typed.sh
+
+	{ echo umask 002; BATS_TEST_TMPDIR=$GUEST script_of "$1"; } | guest tee "$script" >/dev/null
 	guest bash "$script" >"$BATS_FILE_TMPDIR/typed" 2>&1 3>&- || { cat "$BATS_FILE_TMPDIR/typed" >&2; return 1; }
 }
 
@@ -132,6 +137,17 @@ guest_workers() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$GUEST/onejob/sbin/onejob-api" -printf '%h\n' 2>/dev/null | while IFS=/ read -r _ _ pid; do echo "$pid"; done
 }
 
+of_apache() { # PIDS on standard input: those that Apache has started
+	while read -r pid; do
+		[ "$(ps -o comm= -p "$(ps -o ppid= -p "$pid" | xargs)")" = multiwatch ] || echo "$pid"
+	done
+}
+
+# old_workers: of the account, whose program is another now
+old_workers() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$GUEST/onejob/sbin/onejob-api (deleted)" 2>/dev/null | cut -d/ -f3
+}
+
 # The lines of cron, as cron runs them.
 cron_minute() {
 	local line
@@ -139,6 +155,13 @@ cron_minute() {
 	while read -r _ _ _ _ _ line; do
 		guest sh -c "$line" 3>&- &
 	done <"$GUEST/crontab"
+}
+
+# Its rules for what it runs: the account's, and nobody else writes to it.
+fit_for_suexec() {
+	is 'the program and its folder' "$(guest find public_html -maxdepth 1 -name public_html -printf '%u %m\n' -o -name onejob.fcgi -printf '%u %m %y\n')" \
+		"$(guest id -un) 755"$'\n'"$(guest id -un) 755 f"
+	is 'the programs' "$(guest stat -c %a onejob)" 700
 }
 
 @test "shared host: the page's commands make a host of it, and every process is the account's" {
@@ -155,6 +178,7 @@ cron_minute() {
 	for pid in $(guest_workers); do
 		is 'whose' "$(stat -c %u "/proc/$pid")" "$uid"
 	done
+	fit_for_suexec
 	is 'the option file' "$(stat -c %a "$GUEST/.my.cnf")" 600
 	is 'the socket' "$(stat -c %a "$GUEST/onejob/api.sock")" 600
 }
@@ -294,6 +318,49 @@ all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'p
 	is 'address' "$(grep -aoE 'REMOTE_ADDR[0-9.]*' "$GUEST/request")" REMOTE_ADDR198.51.100.7
 }
 
+let_go() {
+	# shellcheck disable=SC2086 # words
+	kill -CONT $STOPPED
+	STOPPED=
+}
+
+teardown() {
+	[ -z "${STOPPED-}" ] || let_go
+}
+
+# What the host's guest brings: the same programs, as other files.
+stage_upgrade() {
+	guest mkdir -p onejob.new/share
+	guest cp -r onejob/bin onejob/sbin onejob.new/
+	guest cp -r onejob/share/onejob onejob.new/share/
+}
+
+@test "shared host: after an upgrade Apache asks workers of the new program, which a touch would not have done, and the old ones leave" {
+	local old
+
+	old=$(guest_workers | of_apache | xargs)
+	guest cp onejob/sbin/onejob-api onejob/sbin/onejob-api.new
+	guest mv onejob/sbin/onejob-api.new onejob/sbin/onejob-api
+	guest touch public_html/onejob.fcgi
+	through apache api GET /v1/jobs
+	is 'after a touch' "$status $(guest_workers)" '200 '	# an old one has answered
+	stage_upgrade
+	STOPPED=$old	# so who answers while the guide is typed is another
+	# shellcheck disable=SC2086 # words
+	kill -STOP $STOPPED
+	type_in <(section_of "$BATS_FILE_TMPDIR/page.md" '## Upgrading')
+	let_go
+	fit_for_suexec
+	wait_for 30 eval '[ -z "$(old_workers)" ]'
+	within "Apache's new ones" "$(guest_workers | of_apache | grep -c .)" 1 20
+	wait_for 30 eval '[ "$(guest_workers | wc -l)" -gt "$(guest_workers | of_apache | wc -l)" ]'
+	for door in apache nginx; do
+		through $door api GET /v1/jobs
+		is "through $door" "$status" 200
+	done
+	is 'what was brought' "$(guest ls -A onejob.new/bin onejob.new/sbin)" $'onejob.new/bin:\n\nonejob.new/sbin:'
+}
+
 # After the others, so that each worker has done all there is to do.
 @test "shared host: no worker takes more than 8 MiB of memory" {
 	local pid kib n=0
@@ -309,9 +376,7 @@ all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'p
 
 @test "shared host: Apache puts another in the place of a worker that was killed, and takes its own away when it ends" {
 
-	for pid in $(guest_workers); do
-		[ "$(ps -o comm= -p "$(ps -o ppid= -p "$pid" | xargs)")" = multiwatch ] || kill -9 "$pid"
-	done
+	guest_workers | of_apache | xargs kill -9
 	wait_for 30 eval 'through apache create after-9 "$AWAY"; [[ $status == 20[01] ]]'
 	kill "$(cat "$GUEST/apache/pid")"
 	wait_for 30 apache_gone
