@@ -17,7 +17,8 @@ setup_file() {
 	[ -n "${ONEJOB_DEB-}" ] || build_package
 	NEW=${ONEJOB_DEB:-$(echo "$WORK"/build/onejob_*.deb)}
 	VERSION=$(dpkg-deb -f "$NEW" Version)
-	export NEW VERSION
+	OLD_VERSION=${VERSION//[1-9]/0}	# lower, and as long, so that it fits in place of the other in a program
+	export NEW VERSION OLD_VERSION
 	make_older
 	machine_start "$WORK/machine"
 	furnish
@@ -50,17 +51,18 @@ copy_source() {
 build_package() {
 	(copy_source)
 	(cd "$WORK/build/onejob" &&
-		DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym parallel=$(nproc)" dpkg-buildpackage -b -us -uc -d) \
+		DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym parallel=$(nproc)" dpkg-buildpackage -b -us -uc) \
 		>"$WORK/build.log" 2>&1 </dev/null 3>&- || { tail -n 30 "$WORK/build.log" >&2; return 1; }
 }
 
-# The same, but for a lower version and a file in /etc that has changed since.
+# The same, but for a lower version, which its programs say too, and a file in /etc that has changed since.
 make_older() {
-	OLD=$WORK/older/onejob_0.0.9_$(dpkg --print-architecture).deb
+	OLD=$WORK/older/onejob_${OLD_VERSION}_$(dpkg --print-architecture).deb
 	export OLD
 	mkdir "$WORK/older"
 	dpkg-deb -R "$NEW" "$WORK/older/tree"
-	sed -i 's/^Version: .*/Version: 0.0.9/' "$WORK/older/tree/DEBIAN/control"
+	sed -i "s/^Version: .*/Version: $OLD_VERSION/" "$WORK/older/tree/DEBIAN/control"
+	LC_ALL=C sed -i "s/${VERSION//./\\.}/$OLD_VERSION/" "$WORK"/older/tree/usr/bin/onejob "$WORK"/older/tree/usr/sbin/onejob-*
 	echo '# as it was' >>"$WORK/older/tree/etc/onejob/my.cnf"
 	(cd "$WORK/older/tree" && md5sum etc/onejob/my.cnf) >"$WORK/sum"
 	dpkg-deb --root-owner-group -b "$WORK/older/tree" "$OLD" >/dev/null
@@ -161,6 +163,15 @@ pids() { # the main processes of the instances that run
 	on_machine systemctl show --property=MainPID --value 'onejob-api@*' 'onejob-poller@*' | grep . | sort | tr '\n' ' '
 }
 
+say_all() { # VERSION: the programs that run, and the command
+	local pid
+
+	for pid in $(pids); do
+		[[ $(on_machine "/proc/$pid/exe" --version) == onejob-*" $1" ]] || { on_machine "/proc/$pid/exe" --version; return 1; }
+	done
+	[ "$(on_machine onejob --version)" = "onejob $1" ]
+}
+
 in_use() { # COUNT: so many instances answer on the one socket
 	[ "$(on_machine systemctl list-units --plain --no-legend --state=active 'onejob-api@*' | wc -l)" = "$1" ]
 }
@@ -175,7 +186,7 @@ in_use() { # COUNT: so many instances answer on the one socket
 
 @test "the guide installs the package, which starts nothing and touches no database" {
 	guide 'The package'
-	[ "$(on_machine dpkg-query -W -f '${Version}' onejob)" = 0.0.9 ]
+	[ "$(on_machine dpkg-query -W -f '${Version}' onejob)" = "$OLD_VERSION" ]
 	in_use 0
 	[ "$(on_machine mariadb -N -e 'SHOW DATABASES' | grep -c onejob)" = 0 ]
 	[ "$(on_machine man -w onejob.env)" = /usr/share/man/man5/onejob.env.5.gz ]
@@ -264,12 +275,14 @@ root:root 600 /etc/onejob/migrate.cnf' ]
 	local before
 
 	before=$(pids)
+	say_all "$OLD_VERSION"
 	storm
 	on_machine sh -c 'apt-get install -y /root/new/*.deb' >"$WORK/upgrade.log" 2>&1 </dev/null 3>&-
 	cat "$WORK/upgrade.log"
 	calm
 	[ "$(on_machine dpkg-query -W -f '${Version} ${db:Status-Status}' onejob)" = "$VERSION installed" ]
 	[ -z "$(comm -12 <(tr ' ' '\n' <<<"$before" | grep . | sort) <(pids | tr ' ' '\n' | grep . | sort))" ]
+	say_all "$VERSION"
 	in_use 3
 	on_machine grep -x ONEJOB_IN_FLIGHT=5000 /etc/onejob/onejob.env
 	run ! on_machine grep 'as it was' /etc/onejob/my.cnf
@@ -289,7 +302,7 @@ newest_schema() {
 }
 
 configure_again() { # as an upgrade from the older version does
-	on_machine sh -c "/var/lib/dpkg/info/onejob.postinst configure 0.0.9" >"$WORK/postinst.log" 2>&1 </dev/null 3>&-
+	on_machine sh -c "/var/lib/dpkg/info/onejob.postinst configure $OLD_VERSION" >"$WORK/postinst.log" 2>&1 </dev/null 3>&-
 	cat "$WORK/postinst.log"
 }
 
