@@ -61,6 +61,7 @@ make_older() {
 	export OLD
 	mkdir "$WORK/older"
 	dpkg-deb -R "$NEW" "$WORK/older/tree"
+	cp -r "$WORK/older/tree" "$WORK/tree"
 	sed -i "s/^Version: .*/Version: $OLD_VERSION/" "$WORK/older/tree/DEBIAN/control"
 	LC_ALL=C sed -i "s/${VERSION//./\\.}/$OLD_VERSION/" "$WORK"/older/tree/usr/bin/onejob "$WORK"/older/tree/usr/sbin/onejob-*
 	echo '# as it was' >>"$WORK/older/tree/etc/onejob/my.cnf"
@@ -180,6 +181,12 @@ in_use() { # COUNT: so many instances answer on the one socket
 
 @test "the package has no error or warning of lintian's" {
 	run lintian --allow-root --fail-on error,warning "$NEW"
+	echo "$output"
+	[ "$status" = 0 ] && [ -z "$output" ]
+}
+
+@test "the pages in the package lack nothing that they link to" {
+	run bash "$TOP/tests/deb/links.sh" "$WORK/tree/usr/share/doc/onejob"
 	echo "$output"
 	[ "$status" = 0 ] && [ -z "$output" ]
 }

@@ -91,6 +91,17 @@ one_version() {
 	[ "onejob $changelog" = "$("$build/onejob" --version)" ]
 }
 
+# As dh_installdocs lays them, each entry into one folder.
+docs_are_whole() {
+	local output
+
+	mkdir "$work/docs"
+	# shellcheck disable=SC2046 # a word each
+	cp -r $(cat debian/onejob.docs) "$work/docs" && output=$(bash "$here/tests/deb/links.sh" "$work/docs") && [ -z "$output" ] && return 0
+	echo "$output"
+	return 1
+}
+
 lay_units
 if command -v systemd-analyze >/dev/null; then
 	report 'systemd finds nothing wrong with the units' verified
@@ -107,5 +118,6 @@ else
 	skip 'the API answers on a socket that systemd has opened' 'there is no systemd-socket-activate here'
 fi
 report 'the package has the version of the programs' one_version
+report 'what the pages in the package link to is in it' docs_are_whole
 echo "1..$n"
 exit $failed
