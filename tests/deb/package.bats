@@ -340,6 +340,22 @@ configure_again() { # as an upgrade from the older version does
 	wait_for job_succeeded upgraded-2
 }
 
+@test "an upgrade asks the database that the settings name, and no other" {
+	local before
+
+	on_machine sh -ec 'cd /etc/onejob; cp -p my.cnf other.cnf; sed -i "s/^database=.*/database=nowhere/" my.cnf'
+	before=$(pids)
+	configure_again
+	[ "$before" = "$(pids)" ]	# not this one
+	# by quotation marks that only systemd reads
+	on_machine sed -i 's,^ONEJOB_DEFAULTS_FILE=.*,ONEJOB_DEFAULTS_FILE="/etc/onejob/other.cnf",' /etc/onejob/onejob.env
+	configure_again
+	[ "$before" != "$(pids)" ]
+	[ "$(create elsewhere-1 printer)" = 201 ]
+	wait_for job_succeeded elsewhere-1
+	on_machine sh -ec 'cd /etc/onejob; mv other.cnf my.cnf; sed -i "s,\"/etc/onejob/other.cnf\",/etc/onejob/my.cnf," onejob.env'
+}
+
 @test "the journal has the programs' lines, and nginx's own logrotate its log" {
 	guide Logs
 	grep poller.start "$WORK/section.out"
