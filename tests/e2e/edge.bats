@@ -595,13 +595,16 @@ badly_sent() {
 
 logged_at() { jq -r --arg u "$1" 'select(.uri == $u) | .status' "$STACK/log/site-access.log"; }	# URI
 
-@test "what comes in clear is logged as the rest is, without a signature" {
-	local signature=UpR1ghtAndUnguessedSignatureOfFortyThreeBytes id=01890000-0000-7000-8000-000000000000
+@test "what comes in clear is logged as the rest is, without a signature, however large it is" {
+	local signature=UpR1ghtAndUnguessedSignatureOfFortyThreeBytes id=01890000-0000-7000-8000-000000000000 n
 
-	ONEJOB_URL=http://127.0.0.1:$CLEAR raw POST "/v1/callbacks/$id/$signature?in=clear" -H "Host: $SITE" -d '{}'
-	refused 403 forbidden
-	no grep -raF -- "$signature" "$STACK/log"
-	wait_for 20 eval '[ "$(logged_at "/v1/callbacks/$id/...")" = 403 ]'
+	for n in 2 1048577; do
+		head -c $n /dev/zero >"$BATS_TEST_TMPDIR/body"
+		ONEJOB_URL=http://127.0.0.1:$CLEAR raw POST "/v1/callbacks/$id/$signature?in=clear" -H "Host: $SITE" --data-binary "@$BATS_TEST_TMPDIR/body"
+		refused 403 forbidden
+		no grep -raF -- "$signature" "$STACK/log"
+	done
+	wait_for 20 eval '[ "$(logged_at "/v1/callbacks/$id/..." | xargs)" = "403 403" ]'
 	no grep -raF -- "$signature" "$STACK/log"
 }
 
