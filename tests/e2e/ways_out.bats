@@ -234,7 +234,7 @@ hook_of() { # JOB TYPE: the message's request at the endpoint
 
 # The note of what became of a message waits for the endpoint's row. It has waited for it once then.
 @test "an endpoint's row that another session holds keeps nobody's job waiting" {
-	local waits before
+	local before
 
 	waits() { sql -e "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Innodb_row_lock_waits'"; }
 	onejob webhook put demo --url "$PRINTSHOP_URL/held-hook" --secret '${env:WEBHOOK_SECRET}' >/dev/null
