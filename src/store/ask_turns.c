@@ -45,24 +45,48 @@ static size_t room_of(struct ask_turns *turns, const char *provider, size_t fres
 	return turns->busy_len + fresh < ASK_PROVIDERS_MAX ? turns->share : 0;
 }
 
-static enum rc read_providers(struct db *db, const char *after, char names[][NAME_MAX_LEN + 1],
-			      size_t *len_out)
-{
-	struct stmt *st = db_stmt(db, SQL_ASK_PROVIDERS);
+/* Names in their order, and how many of them are there at all. */
+struct page {
+	char names[WALK_MAX][NAME_MAX_LEN + 1];
+	size_t len;
+};
 
-	*len_out = 0;
-	bind_str(st, after);
-	bind_u64(st, WALK_MAX);
+static enum rc read_page(struct stmt *st, struct page *page_out)
+{
 	enum rc rc = stmt_run(st);
 
-	while (rc == RC_OK && *len_out < WALK_MAX) {
+	page_out->len = 0;
+	while (rc == RC_OK && page_out->len < WALK_MAX) {
 		rc = stmt_fetch(st);
 		if (rc == RC_OK)
-			col_name(st, names[(*len_out)++], NAME_MAX_LEN + 1);
+			col_name(st, page_out->names[page_out->len++], NAME_MAX_LEN + 1);
 	}
 	if (rc == RC_OK)
 		stmt_done(st);
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
+}
+
+static enum rc read_providers(struct db *db, const char *after, struct page *page_out)
+{
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_NAMES);
+
+	bind_str(st, after);
+	bind_u64(st, WALK_MAX);
+	return read_page(st, page_out);
+}
+
+/* Those of a page that are to be asked. No provider has the name "", which fills the group up. */
+static enum rc read_asked(struct db *db, const struct page *page, struct page *asked_out)
+{
+	struct stmt *st;
+
+	asked_out->len = 0;
+	if (page->len == 0)
+		return RC_OK;
+	st = db_stmt_n(db, SQL_ASK_PROVIDERS, stmt_group_above(page->len));
+	for (size_t i = 0; i < stmt_group_above(page->len); i++)
+		bind_str(st, i < page->len ? page->names[i] : "");
+	return read_page(st, asked_out);
 }
 
 static enum rc read_due(struct db *db, const char *provider, size_t max, struct turn *list,
@@ -96,30 +120,45 @@ struct walking {
 	bool more;
 };
 
+/* False: `last` has been passed. */
+static bool walk_page(struct db *db, struct walking *w, const struct page *asked, const char *last,
+		      enum rc *rc_out)
+{
+	for (size_t i = 0; *rc_out == RC_OK && i < asked->len && w->len < w->max; i++) {
+		const char *name = asked->names[i];
+		size_t room = room_of(w->turns, name, w->fresh), got = 0;
+
+		if (last && strcmp(name, last) > 0)
+			return false;
+		if (room > w->max - w->len)
+			room = w->max - w->len;
+		if (room > 0)
+			*rc_out = read_due(db, name, room, &w->list[w->len], &got);
+		strcpy(w->turns->after, name);
+		w->len += got;
+		w->fresh += got > 0;
+		w->more |= room > 0 && got == room;
+	}
+	return true;
+}
+
 /* Those after the last one served, up to and with `last` (NULL: to the end). */
 static enum rc walk(struct db *db, struct walking *w, const char *last)
 {
-	char names[WALK_MAX][NAME_MAX_LEN + 1];
-	size_t len;
+	struct page page, asked;
+	bool more;
 	enum rc rc;
 
 	do {
-		rc = read_providers(db, w->turns->after, names, &len);
-		for (size_t i = 0; rc == RC_OK && i < len && w->len < w->max; i++) {
-			size_t room = room_of(w->turns, names[i], w->fresh), got = 0;
-
-			if (last && strcmp(names[i], last) > 0)
-				return RC_OK;
-			if (room > w->max - w->len)
-				room = w->max - w->len;
-			if (room > 0)
-				rc = read_due(db, names[i], room, &w->list[w->len], &got);
-			strcpy(w->turns->after, names[i]);
-			w->len += got;
-			w->fresh += got > 0;
-			w->more |= room > 0 && got == room;
-		}
-	} while (rc == RC_OK && len == WALK_MAX && w->len < w->max);
+		rc = read_providers(db, w->turns->after, &page);
+		if (rc == RC_OK)
+			rc = read_asked(db, &page, &asked);
+		if (rc != RC_OK || !walk_page(db, w, &asked, last, &rc))
+			return rc;
+		more = rc == RC_OK && page.len == WALK_MAX && w->len < w->max;
+		if (more)
+			strcpy(w->turns->after, page.names[WALK_MAX - 1]);
+	} while (more);
 	return rc;
 }
 

@@ -424,9 +424,13 @@ static const struct {
 
 	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
 			      "overdue_at LIMIT 256"),
+	ROW(SQL_PROVIDER_NAMES,
+	    "SELECT p.name FROM providers p WHERE p.name > ? ORDER BY p.name LIMIT ?"),
+	/* A range for each: grouped by its provider the table would be walked along whole, with all
+	   that was ever settled. */
 	ROW(SQL_ASK_PROVIDERS,
-	    "SELECT provider FROM attempts WHERE provider > ? GROUP BY provider HAVING "
-	    "MIN(next_ask_at) <= NOW(6) ORDER BY provider LIMIT ?"),
+	    "{ UNION ALL |(SELECT a.provider FROM attempts a FORCE INDEX (provider_ask) WHERE "
+	    "a.provider = ? AND a.next_ask_at <= NOW(6) LIMIT 1)}"),
 	ROW(SQL_ASK_FIND,
 	    "SELECT id, job_id FROM attempts FORCE INDEX (provider_ask) WHERE provider "
 	    "= ? AND next_ask_at <= NOW(6) ORDER BY next_ask_at LIMIT ?"),
@@ -454,6 +458,8 @@ static const struct {
 	ROW(SQL_ASK_REARM,
 	    "UPDATE attempts FORCE INDEX (state_provider) SET next_ask_at = NOW(6) WHERE state IN "
 	    "('running','unknown','released') AND provider = ? AND next_ask_at IS NULL LIMIT 256"),
+	ROW(SQL_ASK_NO_MORE, "UPDATE attempts FORCE INDEX (provider_ask) SET next_ask_at = NULL "
+			     "WHERE provider = ? AND next_ask_at > '1000-01-01'"),
 	ROW(SQL_ASK_STOP,
 	    "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, claimed_by = NULL "
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),

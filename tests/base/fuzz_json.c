@@ -1,4 +1,5 @@
-/* fuzz_json.c: a libFuzzer target for the scanner and what works on its tree. Not in `make check`:
+/* fuzz_json.c: a libFuzzer target for the scanner and what works on its tree. `./check` walks a few
+ * steps with it; to go on from there:
  *	clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -I src -o fuzz_json \
  *		tests/base/fuzz_json.c src/base/json_*.c src/base/text.c
  *	./fuzz_json -max_total_time=120 corpus tests/data/json-parsing */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/ask.h"
+#include "store/provider_store.h"
 
 #define KEYS "{\"url\":\"http://localhost/\",\"idempotency\":{\"honoured\":true}}"
 #define STATUS                                                                                     \
@@ -764,6 +765,28 @@ static void f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early(
 	assert_true(ask.taken_ms >= before_ms);
 }
 
+/* A cancel is passed on as long as there is somebody to pass it on to. */
+static void of_a_provider_that_is_deleted_nothing_is_asked_any_more(void **state)
+{
+	struct id job = job_new((struct a_job){ .state = JOB_CANCELLED, .count = 1 });
+	struct id attempt = attempt_new((struct an_attempt){
+		.job = &job, .state = ATTEMPT_CANCELLED, .more = DUE ", cancel_due = 1" });
+	struct ask ask;
+	bool due;
+
+	(void)state;
+	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+	assert_true(due);
+	assert_int_equal(provider_store_delete(here.db, "press"), RC_OK);
+	assert_int_equal(
+		raw_number("SELECT COUNT(*) FROM attempts WHERE id = %s AND next_ask_at IS NULL",
+			   x(&attempt)),
+		1);
+	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+	assert_false(due);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -797,6 +820,7 @@ int main(void)
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(f06_a_provider_with_a_backlog_of_questions_delays_no_other),
 		TEST(a_questions_hold_is_not_as_long_as_the_work_may_take),
+		TEST(of_a_provider_that_is_deleted_nothing_is_asked_any_more),
 	};
 
 	return cmocka_run_group_tests_name("ask", tests, testdb_open, testdb_close);
