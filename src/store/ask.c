@@ -312,6 +312,8 @@ static enum rc take_resend(struct db *db, struct asking *asking, int64_t wait_us
 		return later(db, &asking->turn, wait_us > 0 ? wait_us : NO_ROOM_MS * INT64_C(1000));
 	}
 	if (rc == RC_OK)
+		rc = lock_hold_provider(db, asking->ask.provider);
+	if (rc == RC_OK)
 		rc = hold_lease(db, asking);
 	return rc == RC_OK ? begin(db, asking, 0) : rc;
 }

@@ -5,6 +5,7 @@
 #include "store/certificate_private.h"
 #include "store/certificate_store.h"
 #include "store/definition.h"
+#include "store/lock.h"
 #include "store/stmt.h"
 
 /* What the run is to prove, as it stands now. */
@@ -183,8 +184,10 @@ static enum rc end(struct db *db, void *arg)
 {
 	struct ending *e = arg;
 	struct standing_now now;
-	enum rc rc = change_one(of_holder(db, SQL_CERTIFY_END, e->poller, e->task));
+	enum rc rc = lock_hold_provider(db, e->issue.provider);
 
+	if (rc == RC_OK)
+		rc = change_one(of_holder(db, SQL_CERTIFY_END, e->poller, e->task));
 	if (rc == RC_OK)
 		rc = look(db, e->task, &now);
 	if (rc != RC_OK)

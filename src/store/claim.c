@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "store/contract_store.h"
 #include "store/definition.h"
+#include "store/lock.h"
 #include "store/routes.h"
 #include "store/stmt.h"
 
@@ -510,6 +511,8 @@ static enum rc claim_lane(struct db *db, struct claiming *c, const char *lane)
 	claims->len += len;
 	if (rc == RC_OK)
 		rc = find_contracts(db, claims, first, len);
+	if (rc == RC_OK && len > 0)
+		rc = lock_hold_provider(db, lane);
 	if (rc == RC_OK)
 		rc = write_attempts(db, c, first, len);
 	return rc == RC_OK ? write_jobs(db, first, len) : rc;

@@ -114,7 +114,7 @@ static enum rc lock_head(struct db *db, const char *name, uint32_t *version_out,
 	*version_out = (uint32_t)col_u64(st);
 	*live_out = col_u64(st) != 0;
 	stmt_done(st);
-	return RC_OK;
+	return lock_hold_routes(db, name); /* it may have had others when they were held first */
 }
 
 static bool is_same(const struct definition_row *row, const struct text *definition)
@@ -151,12 +151,24 @@ static enum rc put_again(struct db *db, const struct put *put)
 	return rc == RC_OK ? renew(db, put, version) : rc;
 }
 
+/* Of the contract as it was and as it will be. */
+static enum rc hold_providers(struct db *db, const struct put *put)
+{
+	enum rc rc = lock_hold_routes(db, put->name);
+
+	for (size_t i = 0; rc == RC_OK && i < put->contract->routes_len; i++)
+		rc = lock_hold_provider(db, put->contract->routes[i].provider);
+	return rc;
+}
+
 /* The insert decides whether it is new. */
 static enum rc put_row(struct db *db, void *arg)
 {
 	struct put *put = arg;
-	enum rc rc = insert(db, put);
+	enum rc rc = hold_providers(db, put);
 
+	if (rc == RC_OK)
+		rc = insert(db, put);
 	*put->new_out = rc == RC_OK;
 	if (rc == RC_CONFLICT) {
 		rc = put_again(db, put);
@@ -199,8 +211,10 @@ static enum rc delete_live(struct db *db, void *arg)
 	struct stmt *st;
 	uint32_t version;
 	bool live;
-	enum rc rc = lock_head(db, name, &version, &live);
+	enum rc rc = lock_hold_routes(db, name);
 
+	if (rc == RC_OK)
+		rc = lock_head(db, name, &version, &live);
 	if (rc != RC_OK || !live)
 		return rc == RC_OK ? RC_NOT_FOUND : rc;
 	st = db_stmt(db, SQL_CONTRACT_DELETE);

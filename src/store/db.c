@@ -15,6 +15,9 @@
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
 #define ROUNDS_MAX 4
+#define FRESH_MS 5000  /* what a cluster's node shows may be older by that; far less than a lease  \
+			*/
+#define BEHIND_MS 5000 /* a node that didn't catch up is not waited for again */
 #define STAY_AWAY_MS                                                                               \
 	1000 /* after a connection that could not be made: a server that drops packets costs a     \
 		wait each time */
@@ -55,6 +58,7 @@ void db_disconnect(struct db *db)
 	db->mysql = NULL;
 	forget_statements(db);
 	db->in_transaction = false;
+	db->caught_up_ms = 0;
 }
 
 void db_free(struct db *db)
@@ -95,7 +99,6 @@ static bool undone(unsigned int error_no)
 	case ER_LOCK_DEADLOCK: /* 1213: all undone; Galera's certification too, also at COMMIT */
 	case ER_LOCK_WAIT_TIMEOUT: /* 1205: the statement undone, the transaction still open */
 	case ER_CHECKREAD: /* 1020: the row changed since it was read (innodb_snapshot_isolation) */
-	case ER_UNKNOWN_COM_ERROR: /* 1047: Galera: the node isn't ready */
 	case ER_NEED_REPREPARE:	   /* 1615 */
 	case ER_TABLE_DEF_CHANGED: /* 1412 */
 	case ER_QUERY_INTERRUPTED: /* 1317 */
@@ -112,6 +115,14 @@ static bool undone(unsigned int error_no)
 	case CR_UNKNOWN_HOST: return true;
 	default: return false;
 	}
+}
+
+/* A Galera node isn't in the cluster's primary component, or has just left it: whether what was on
+ * its way to the others is committed there, it doesn't know. */
+static bool cut_off(unsigned int error_no)
+{
+	return error_no == ER_UNKNOWN_COM_ERROR || /* 1047 */
+	       error_no == ER_ERROR_DURING_COMMIT; /* 1180 */
 }
 
 /* The server has no room for it now: on its disk, in its memory, or by one of its limits. It will
@@ -177,6 +188,8 @@ enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const
 	if (lost(error_no)) {
 		rc = sent ? RC_UNCERTAIN : RC_RETRY;
 		db_disconnect(db);
+	} else if (cut_off(error_no)) {
+		rc = sent ? RC_UNCERTAIN : RC_RETRY;
 	} else if (undone(error_no) || no_room(error_no)) {
 		rc = RC_RETRY;
 	} else if (bad_value(error_no)) {
@@ -242,6 +255,27 @@ uint64_t db_packet_max(const struct db *db)
 	return db->packet_max;
 }
 
+/* MySQL has no such variable. Writes that one node alone would not need are left out there. */
+static bool read_cluster(struct db *db)
+{
+	MYSQL_RES *result = NULL;
+	MYSQL_ROW row;
+
+	if (mysql_query(db->mysql, "SHOW SESSION VARIABLES LIKE 'wsrep_on'") == 0)
+		result = mysql_store_result(db->mysql);
+	if (!result)
+		return false;
+	row = mysql_fetch_row(result);
+	db->cluster = row && row[1] && strcmp(row[1], "ON") == 0;
+	mysql_free_result(result);
+	return true;
+}
+
+bool db_in_cluster(const struct db *db)
+{
+	return db->cluster;
+}
+
 /* False: the error has been told. */
 static bool connected(struct db *db)
 {
@@ -255,7 +289,7 @@ static bool connected(struct db *db)
 	for (size_t i = 0; i < sizeof session / sizeof session[0]; i++)
 		if (mysql_query(db->mysql, session[i]) != 0)
 			goto fail;
-	if (!read_session(db, &chosen))
+	if (!read_session(db, &chosen) || !read_cluster(db))
 		goto fail;
 	return true;
 fail:
@@ -297,6 +331,46 @@ enum rc db_ready(struct db *db)
 	return RC_RETRY;
 }
 
+/* A time-out of the server's (1205) has undone nothing here: there was nothing yet. */
+static enum rc behind(struct db *db)
+{
+	enum rc rc =
+		db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "catch up", false);
+
+	db->behind_until_ms = clock_monotonic_ms() + BEHIND_MS;
+	return rc == RC_FAULT ? RC_FAULT : RC_RETRY;
+}
+
+enum rc db_catch_up(struct db *db)
+{
+	enum rc rc = db_ready(db);
+	MYSQL_RES *result;
+
+	if (rc != RC_OK || !db->cluster)
+		return rc;
+	if (clock_monotonic_ms() < db->behind_until_ms)
+		return RC_RETRY;
+	if (mysql_query(db->mysql, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1") != 0)
+		return behind(db);
+	result = mysql_store_result(db->mysql);
+	if (!result)
+		return behind(db);
+	mysql_free_result(result);
+	db->caught_up_ms = clock_monotonic_ms();
+	return RC_OK;
+}
+
+/* What is read from here on is no older than FRESH_MS. */
+static enum rc be_fresh(struct db *db)
+{
+	enum rc rc = db_ready(db);
+
+	if (rc != RC_OK || !db->cluster ||
+	    (db->caught_up_ms > 0 && clock_monotonic_ms() - db->caught_up_ms < FRESH_MS))
+		return rc;
+	return db_catch_up(db);
+}
+
 enum rc db_execute(struct db *db, const char *text)
 {
 	enum rc rc = db_ready(db);
@@ -312,7 +386,7 @@ enum rc db_execute(struct db *db, const char *text)
 enum rc db_begin(struct db *db)
 {
 	assert(!db->in_transaction); /* the server would commit the outer one without a word */
-	enum rc rc = db_ready(db);
+	enum rc rc = be_fresh(db);
 
 	if (rc != RC_OK)
 		return rc;
@@ -363,22 +437,45 @@ void db_pause(int round)
 	nanosleep(&pause, NULL);
 }
 
+static enum rc transact_once(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	enum rc rc = db_begin(db);
+
+	if (rc == RC_OK)
+		rc = work(db, arg);
+	if (rc == RC_OK)
+		rc = db_commit(db);
+	if (rc != RC_OK)
+		db_rollback(db);
+	return rc;
+}
+
+/* Other nodes may know better: what isn't found here, or what a certification was lost to. Once for
+ * all rounds, as it may take a while. RC_NOT_FOUND: nothing to wait for. */
+static enum rc ask_others(struct db *db, enum rc rc, bool *asked)
+{
+	if ((rc != RC_NOT_FOUND && rc != RC_RETRY) || *asked || !db->mysql || !db->cluster)
+		return RC_NOT_FOUND;
+	*asked = true;
+	return db_catch_up(db);
+}
+
 enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
 {
 	enum rc rc = RC_RETRY;
+	bool asked = false, again = true;
 
-	for (int round = 0; rc == RC_RETRY && round < ROUNDS_MAX; round++) {
+	for (int round = 0; again && round < ROUNDS_MAX; round++) {
 		if (round > 0)
 			db_pause(round);
-		rc = db_begin(db);
-		if (rc == RC_OK)
-			rc = work(db, arg);
-		if (rc == RC_OK)
-			rc = db_commit(db);
-		if (rc != RC_OK)
-			db_rollback(db);
+		rc = transact_once(db, work, arg);
 		if (rc == RC_RETRY && db_was_locked_out(db))
 			break;
+		enum rc others = ask_others(db, rc, &asked);
+
+		if (others != RC_OK && others != RC_NOT_FOUND)
+			return others;
+		again = rc == RC_RETRY || others == RC_OK;
 	}
 	return rc;
 }
@@ -388,13 +485,25 @@ bool db_refused(enum rc rc)
 	return rc == RC_FAULT || rc == RC_INVALID || rc == RC_CONFLICT;
 }
 
+static enum rc read_once(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	enum rc rc = be_fresh(db);
+
+	return rc == RC_OK ? work(db, arg) : rc;
+}
+
 enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
 {
-	enum rc rc = work(db, arg);
+	enum rc rc = read_once(db, work, arg);
+	bool asked = false;
 
 	if (rc == RC_RETRY)
-		rc = work(db, arg);
-	return rc;
+		rc = read_once(db, work, arg);
+	enum rc others = ask_others(db, rc, &asked);
+
+	if (others == RC_NOT_FOUND)
+		return rc;
+	return others == RC_OK ? work(db, arg) : others;
 }
 
 const char *db_error(const struct db *db)

@@ -29,11 +29,21 @@ uint64_t db_packet_max(const struct db *db);
  * can't be reached or refuses; the reason is in db_error(). */
 MUST_CHECK enum rc db_ready(struct db *db);
 
+/* The server is a node of a Galera cluster. What other nodes hold locked, it doesn't: see
+ * HACKING.md. Known once there has been a connection. */
+bool db_in_cluster(const struct db *db);
+
+/* In a cluster: wait until what was committed at any node before this call is to be seen here. A
+ * single server has nothing to wait for. RC_RETRY: it takes too long, or the node is cut off; then
+ * for some seconds it isn't tried again. Transactions and reads do so by themselves: every few
+ * seconds, and before they say RC_NOT_FOUND. */
+MUST_CHECK enum rc db_catch_up(struct db *db);
+
 /* Run `work` inside one transaction, which must do nothing but SQL: it is run again from the start
- * when the whole is rolled back by a deadlock or a cluster's certification (RC_RETRY), a few times;
- * not after a lock that was waited for in vain (db_was_locked_out()). RC_UNCERTAIN: the commit's
- * answer was lost; nobody knows. What `work` returns otherwise comes back after a rollback; RC_OK
- * means committed. */
+ * when the whole is rolled back by a deadlock or a cluster's certification (RC_RETRY), a few times,
+ * and in a cluster once more where it finds nothing; not after a lock that was waited for in vain
+ * (db_was_locked_out()). RC_UNCERTAIN: the commit's answer was lost; nobody knows. What `work`
+ * returns otherwise comes back after a rollback; RC_OK means committed. */
 MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);
 
 /* What was asked is refused as such, while something else may well be done. */

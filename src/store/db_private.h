@@ -25,8 +25,11 @@ struct db {
 	const char *defaults_file;
 	bool in_transaction;
 	bool patient;		    /* no time-out on answers */
+	bool cluster;		    /* the server is a Galera node */
 	uint64_t packet_max;	    /* the server's max_allowed_packet, in bytes */
 	int64_t stay_away_until_ms; /* monotonic */
+	int64_t caught_up_ms;	    /* monotonic, since this connection was made; 0: not yet */
+	int64_t behind_until_ms;    /* monotonic: it didn't catch up, so nobody waits till then */
 	unsigned int error_no;
 	char error[512];
 	char versions[128];

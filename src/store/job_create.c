@@ -184,6 +184,18 @@ static enum created compare(struct create *c, struct job_row *row)
 	return row->has_fingerprint ? CREATED_KEY_REUSED : CREATED_INTENT_CANCELLED;
 }
 
+/* In a cluster the other nodes may have what isn't found here, or what the insert lost against.
+ * Once for each create: a node that lags is waited for for seconds. False: there is nobody to ask.
+ */
+static bool ask_others(struct db *db, struct create *c, bool *again_out)
+{
+	if (c->caught_up || !db_in_cluster(db))
+		return false;
+	c->caught_up = true;
+	*again_out = db_catch_up(db) == RC_OK;
+	return true;
+}
+
 /* No new row, and no error but perhaps a duplicate. Then the row is there, even where a first look
  * doesn't see it yet, and a locking read does. */
 static enum created create_met(struct db *db, struct create *c, bool duplicate, bool once,
@@ -199,9 +211,13 @@ static enum created create_met(struct db *db, struct create *c, bool duplicate, 
 		db->repeats = REPEATS_REMEMBERED;
 		return compare(c, &row);
 	}
+	bool missing = rc == RC_NOT_FOUND || (rc == RC_CONFLICT && !duplicate && !once);
+
+	if (missing && ask_others(db, c, again_out))
+		return CREATED_NOT_STORED;
 	if (rc == RC_NOT_FOUND)
 		return CREATED_NO_SUCH_CALLER;
-	if (rc == RC_CONFLICT && !duplicate && !once)
+	if (missing)
 		return contract ? CREATED_NO_SUCH_CONTRACT : CREATED_NO_SUCH_PROVIDER;
 	/* What was there a moment ago may have gone; without `once` it is plain what is missing. */
 	db->repeats = 0;
@@ -239,6 +255,8 @@ static enum created create_round(struct db *db, struct create *c, bool *again_ou
 	*again_out = rc == RC_RETRY || rc == RC_UNCERTAIN;
 	if (rc == RC_INVALID && db_was_too_large(db))
 		return CREATED_TOO_LARGE;
+	if (rc == RC_RETRY)
+		(void)ask_others(db, c, again_out);
 	if (rc != RC_CONFLICT && rc != RC_NOT_FOUND)
 		return CREATED_NOT_STORED;
 	return create_met(db, c, rc == RC_CONFLICT, once, again_out);

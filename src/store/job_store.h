@@ -59,6 +59,7 @@ struct create {
 	/* the store's */
 	bool alone;	     /* shares no statement */
 	bool met;	     /* its key is there */
+	bool caught_up;	     /* the cluster's other nodes have been asked */
 	unsigned int rounds; /* so often it was tried alone */
 	/* the answer */
 	enum created created; /* once it is decided */

@@ -100,6 +100,27 @@ enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,
 	return rc;
 }
 
+static enum rc hold(struct db *db, enum sql how, const char *name)
+{
+	struct stmt *st;
+
+	if (!db_in_cluster(db))
+		return RC_OK;
+	st = db_stmt(db, how);
+	bind_str(st, name);
+	return stmt_run(st);
+}
+
+enum rc lock_hold_provider(struct db *db, const char *name)
+{
+	return hold(db, SQL_PROVIDER_HOLD, name);
+}
+
+enum rc lock_hold_routes(struct db *db, const char *contract)
+{
+	return hold(db, SQL_ROUTES_HOLD, contract);
+}
+
 bool lock_visible(const struct locked_job *locked, const struct identity *who)
 {
 	return who->role == ROLE_OPERATOR ||

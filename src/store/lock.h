@@ -52,6 +52,15 @@ MUST_CHECK enum rc lock_free_jobs(struct db *db, struct id *ids, size_t *len);
 MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_out,
 				 struct blob *definition_out);
 
+/* In a cluster: the provider's row is written by this transaction, so that of all that rest on it
+ * (claims, resends, changes of it, of its routes and its certificates) none is committed at another
+ * node meanwhile; and locked at this one. Before any other row but a poller's, or when it is locked
+ * already. Nothing on a single server, where the lock does it. No such provider: RC_OK. */
+MUST_CHECK enum rc lock_hold_provider(struct db *db, const char *name);
+
+/* The same for the providers of a contract's later routes. */
+MUST_CHECK enum rc lock_hold_routes(struct db *db, const char *contract);
+
 bool lock_visible(const struct locked_job *locked, const struct identity *who);
 bool lock_matches(const struct locked_job *locked, const struct if_match *if_match);
 

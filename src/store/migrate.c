@@ -15,6 +15,8 @@ static const struct migration {
 #include "migrations.inc"
 };
 
+#define ROUNDS_MAX 8
+
 #define COUNT (sizeof migrations / sizeof migrations[0])
 
 static uint32_t newest(void)
@@ -144,20 +146,45 @@ static enum rc note_end(struct db *db, const struct migration *migration)
 	return stmt_run(st);
 }
 
+/* The named lock keeps others of one server away. In a cluster one may be at it at another node:
+ * what it has begun is gone on with, and what it has done says so. */
+static enum rc begin(struct db *db, const struct migration *migration, bool *begun)
+{
+	enum rc rc = *begun ? RC_OK : note_begin(db, migration);
+
+	if (rc == RC_CONFLICT && db_in_cluster(db))
+		rc = RC_OK;
+	*begun = true;
+	return rc;
+}
+
 /* The first one makes the table that the others are noted in, so it is noted after. */
-static enum rc apply(struct db *db, const struct migration *migration, bool begun)
+static enum rc apply_once(struct db *db, const struct migration *migration, bool begun)
 {
 	bool first = migration == migrations;
-	enum rc rc = begun || first ? RC_OK : note_begin(db, migration);
+	bool may_be_done = begun || db_in_cluster(db);
+	enum rc rc = first ? RC_OK : begin(db, migration, &begun);
 
 	if (rc != RC_OK)
 		return rc;
 	rc = db_execute(db, migration->text);
-	if (rc == RC_FAULT && begun && done_before(db))
+	if (rc == RC_FAULT && may_be_done && done_before(db))
 		rc = RC_OK;
-	if (rc == RC_OK && first && !begun)
-		rc = note_begin(db, migration);
+	if (rc == RC_OK)
+		rc = begin(db, migration, &begun);
 	return rc == RC_OK ? note_end(db, migration) : rc;
+}
+
+/* Another node's may undo it, too. */
+static enum rc apply(struct db *db, const struct migration *migration, bool begun)
+{
+	enum rc rc = apply_once(db, migration, begun);
+
+	for (int round = 1; rc == RC_RETRY && db_in_cluster(db) && round < ROUNDS_MAX; round++) {
+		db_pause(round);
+		rc = apply_once(db, migration, begun);
+	}
+	return rc;
 }
 
 static enum rc named_lock(struct db *db, enum sql id)

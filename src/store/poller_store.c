@@ -45,18 +45,24 @@ enum rc poller_leave(struct db *db, const struct id *id)
 	return stmt_run(st);
 }
 
+struct lost {
+	struct word words[REAP_MAX];
+	size_t len;
+};
+
 /* A lease that has run out can't be renewed, so what is found here stays true. */
-static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
+static enum rc find_lost(struct db *db, void *arg)
 {
+	struct lost *lost = arg;
 	struct stmt *st = db_stmt(db, SQL_ATTEMPT_LOST_LEASES);
 	enum rc rc = stmt_run(st);
 
-	*len_out = 0;
-	while (rc == RC_OK && *len_out < REAP_MAX) {
+	lost->len = 0;
+	while (rc == RC_OK && lost->len < REAP_MAX) {
 		rc = stmt_fetch(st);
 		if (rc != RC_OK)
 			break;
-		struct word *word = &words[(*len_out)++];
+		struct word *word = &lost->words[lost->len++];
 
 		*word = (struct word){ .event = ON_TRACK_LOST,
 				       .by = BY_POLLER,
@@ -73,13 +79,12 @@ static enum rc find_lost(struct db *db, struct word *words, size_t *len_out)
 
 enum rc claim_reap(struct db *db, size_t *reaped_out)
 {
-	struct word words[REAP_MAX];
-	size_t len;
-	enum rc rc = find_lost(db, words, &len);
+	struct lost lost;
+	enum rc rc = db_read(db, find_lost, &lost);
 
 	*reaped_out = 0;
-	if (rc == RC_OK && len > 0)
-		rc = settle_what_can(db, words, len, reaped_out);
+	if (rc == RC_OK && lost.len > 0)
+		rc = settle_what_can(db, lost.words, lost.len, reaped_out);
 	if (rc != RC_OK)
 		return rc;
 	return stmt_run(db_stmt(db, SQL_POLLER_BURY));

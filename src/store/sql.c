@@ -593,6 +593,12 @@ static const struct {
 	ROW(SQL_PROVIDER_ROOM,
 	    "SELECT max_in_flight, " IN_FLIGHT(
 		    "providers.name") " FROM providers WHERE name = ? FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_PROVIDER_HOLD, "UPDATE providers SET holds = holds + 1 WHERE name = ?"),
+	/* Of the contract as it stands: the routes that certificates decide about. */
+	ROW(SQL_ROUTES_HOLD,
+	    "UPDATE contracts k STRAIGHT_JOIN contract_routes r ON r.name = k.name AND r.version = "
+	    "k.version AND r.place > 0 STRAIGHT_JOIN providers p ON p.name = r.provider SET "
+	    "p.holds = p.holds + 1 WHERE k.name = ? AND k.live = 1"),
 	ROW(SQL_PROVIDER_LIST,
 	    "SELECT name, version, definition, created_at, updated_at FROM providers "
 	    "WHERE name > ? ORDER BY name LIMIT ?"),

@@ -196,12 +196,12 @@ static void an_interrupted_migration_heals(void **state)
 		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, tokens, "
 		  "contracts, contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations", 25 },
+		  "DELETE FROM schema_migrations", 26 },
 		{ "stopped in the middle",
-		  "DROP TABLE outbox, webhooks, races, attempts, jobs, contracts, "
-		  "contract_versions, contract_routes, certificates, certify_runs, "
+		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, "
+		  "contracts, contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations WHERE number >= 5", 21 },
+		  "DELETE FROM schema_migrations WHERE number >= 3", 24 },
 	};
 
 	(void)state;
