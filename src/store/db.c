@@ -15,9 +15,10 @@
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
 #define ROUNDS_MAX 4
-#define FRESH_MS 5000  /* what a cluster's node shows may be older by that; far less than a lease  \
-			*/
-#define BEHIND_MS 5000 /* a node that didn't catch up is not waited for again */
+/* What a cluster's node shows may be older by that, which is far less than a lease; and a node that
+ * didn't catch up is not waited for again for so long. */
+#define FRESH_MS 5000
+#define BEHIND_MS 5000
 #define STAY_AWAY_MS                                                                               \
 	1000 /* after a connection that could not be made: a server that drops packets costs a     \
 		wait each time */
@@ -499,7 +500,7 @@ enum rc db_read(struct db *db, enum rc (*work)(struct db *db, void *arg), void *
 
 	if (rc == RC_RETRY)
 		rc = read_once(db, work, arg);
-	enum rc others = ask_others(db, rc, &asked);
+	enum rc others = ask_others(db, rc == RC_CONFLICT ? RC_NOT_FOUND : rc, &asked);
 
 	if (others == RC_NOT_FOUND)
 		return rc;

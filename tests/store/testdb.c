@@ -10,6 +10,7 @@
 #include "store/token_store.h"
 
 struct testdb here;
+struct db *(*crew_connect)(size_t index);
 
 #define SQL_MAX 4096
 
@@ -452,7 +453,7 @@ struct crew *crew_start(size_t n, void (*work)(struct db *db, size_t index, void
 		struct member *member = &crew->members[i];
 
 		*member = (struct member){ .start = &crew->start,
-					   .db = testdb_another(),
+					   .db = crew_connect ? crew_connect(i) : testdb_another(),
 					   .index = i,
 					   .work = work,
 					   .arg = arg };

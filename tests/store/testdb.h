@@ -116,7 +116,9 @@ void take(struct db *db, const struct id *poller, size_t max, struct claim_curso
 void job_is(const struct id *job, const char *state, uint64_t version);
 void attempt_is(const struct id *attempt, const char *state);
 
-/* n threads with a connection each, started at once; crew_run() waits for them. */
+/* n threads with a connection each, started at once; crew_run() waits for them. The connections are
+ * crew_connect()'s, if that is set. */
+extern struct db *(*crew_connect)(size_t index);
 struct crew *crew_start(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg);
 void crew_join(struct crew *crew);
 void crew_run(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg);

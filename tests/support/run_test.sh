@@ -7,7 +7,7 @@ set -eu
 program=$1
 shift
 case $program in
-*tests/store/*) ;;
+*tests/store/* | *tests/cluster/*) ;;
 *) exec "$program" "$@" ;;
 esac
 
@@ -16,6 +16,7 @@ server=
 
 # Its data go too, so it needn't be ended well.
 finish() {
+	[ ! -e "$dir/nodes" ] || galera_kill_all "$dir"
 	if [ -n "$server" ] && kill -9 "$server" 2>/dev/null; then
 		wait "$server" 2>/dev/null || true
 	fi
@@ -23,6 +24,33 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 143' TERM INT HUP
+
+# A test of the cluster gets two nodes, or three where it cuts one off: galera.bash.
+on_nodes() {
+	local top port=4000 n nodes=2 addresses=()
+
+	top=$(cd "${0%/*}/../.." && pwd)
+	# shellcheck source=tests/cluster/galera.bash
+	. "$top/tests/cluster/galera.bash"
+	[[ $program != *cut_off* ]] || nodes=3
+	# An address of its own, so that no port is anybody else's.
+	for ((n = 0; n < nodes; n++)); do
+		addresses+=("127.$((64 + $$ / 65536)).$(($$ / 256 % 256)).$(($$ % 256)):$((port + 10 * n))")
+	done
+	galera_template "${ONEJOB_TEST_GALERA_TEMPLATE:-$PWD/tests/galera-template}"
+	galera_new "$dir" "${ONEJOB_TEST_GALERA_TEMPLATE:-$PWD/tests/galera-template}" "${addresses[@]}"
+	galera_start_all "$dir"
+	export ONEJOB_TEST_CLUSTER=$dir ONEJOB_TEST_NODES=$nodes
+	export ONEJOB_DEFAULTS_FILE=$dir/n1.onejob.cnf ONEJOB_TEST_ROOT=$dir/n1.root.cnf
+	"$program" "$@"
+}
+
+case $program in
+*tests/cluster/*)
+	on_nodes "$@"
+	exit
+	;;
+esac
 
 as_user=()
 [ "$(id -u)" != 0 ] || as_user=(--user=root)
