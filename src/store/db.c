@@ -398,9 +398,22 @@ enum rc db_begin(struct db *db)
 	return RC_OK;
 }
 
+/* MariaDB, measured with 10.11: where another node's write throws a transaction out while a SELECT
+ * of it runs, that SELECT has its rows and no error; what comes next would be done without the
+ * transaction, and COMMIT would say yes to nothing. But each answer tells whether one is open. */
+bool db_still_open(struct db *db, const char *what)
+{
+	if (!db->in_transaction || (db->mysql->server_status & SERVER_STATUS_IN_TRANS))
+		return true;
+	(void)db_failed(db, ER_LOCK_DEADLOCK, "the transaction has ended without a word", what,
+			false);
+	db->in_transaction = false;
+	return false;
+}
+
 enum rc db_commit(struct db *db)
 {
-	if (!db->mysql)
+	if (!db->mysql || !db_still_open(db, "commit"))
 		return RC_RETRY;
 	if (mysql_query(db->mysql, "COMMIT") == 0) {
 		db->in_transaction = false;

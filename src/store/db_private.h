@@ -46,6 +46,10 @@ struct db {
 enum rc db_failed(struct db *db, unsigned int error_no, const char *error, const char *what,
 		  bool sent);
 
+/* False: the transaction isn't there any more, though no answer has said so; told. To be asked
+ * after each answer inside one. */
+bool db_still_open(struct db *db, const char *what);
+
 /* Its statements go with it, and an open transaction is undone. */
 void db_disconnect(struct db *db);
 

@@ -361,7 +361,7 @@ enum rc stmt_run(struct stmt *st)
 		if (mysql_stmt_store_result(st->mysql_stmt) != 0)
 			return broken_off(st, sent);
 	}
-	return RC_OK;
+	return db_still_open(st->db, sql_name(st->id)) ? RC_OK : RC_RETRY;
 }
 
 uint64_t stmt_changed(const struct stmt *st)

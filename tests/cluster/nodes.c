@@ -107,9 +107,9 @@ uint64_t nodes_conflicts(void)
 	return sum;
 }
 
-uint64_t node_place(struct db *db)
+uint64_t node_sees(struct db *db, const char *query)
 {
-	return number_of(db->mysql, "SELECT SUBSTRING_INDEX(WSREP_LAST_WRITTEN_GTID(), '-', -1)");
+	return number_of(db->mysql, query);
 }
 
 void nodes_lag(size_t a, uint32_t rows)

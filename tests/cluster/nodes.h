@@ -25,8 +25,8 @@ struct db *node_of_member(size_t index);
 /* So many transactions of all nodes lost to one of another node so far. */
 uint64_t nodes_conflicts(void);
 
-/* What this connection wrote last came so many writes after the cluster's first. */
-uint64_t node_place(struct db *db);
+/* A number, as this connection's node has it at this moment. */
+uint64_t node_sees(struct db *db, const char *query);
 
 /* Node b is busy with what was written at node a for about so long: what is written at a from now
  * on isn't seen at b before. */
