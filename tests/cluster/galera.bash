@@ -65,7 +65,7 @@ galera_options() { # DIR N ADDRESS PORT MEMBERS
 		wsrep_node_address=$address:$((port + 1))
 		wsrep_sst_method=rsync
 		wsrep_sst_receive_address=$address:$((port + 3))
-		wsrep_slave_threads=2
+		wsrep_slave_threads=1
 		wsrep_provider_options="gcache.size=8M;gcache.page_size=8M;gmcast.listen_addr=tcp://$address:$((port + 1));ist.recv_addr=$address:$((port + 2));pc.announce_timeout=PT2S;pc.wait_prim=no"
 	CNF
 }

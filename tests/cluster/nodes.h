@@ -19,8 +19,13 @@ MYSQL *node_raw(size_t node);	 /* root's, shared */
 /* As raw_number(), of one node and as old as that may be. */
 uint64_t node_number(MYSQL *mysql, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A crew's member i talks to node i % 2. */
+/* A crew's member i talks to node i % 2. Where crew_lags says so, the other node of the two has
+ * just written so much that this one doesn't see for a while what comes after it. */
 struct db *node_of_member(size_t index);
+extern struct crew_lags {
+	bool lags;
+	size_t node;
+} crew_lags;
 
 /* So many transactions of all nodes lost to one of another node so far. */
 uint64_t nodes_conflicts(void);
