@@ -12,9 +12,13 @@ RUN_PACKAGES=(
 )
 # shellcheck disable=SC2034
 CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin mandoc groff-base systemd
-	libapache2-mod-fcgid)	# which brings apache2-bin, the program; the service is another package
+	libapache2-mod-fcgid	# which brings apache2-bin, the program; the service is another package
+	galera-4)
 # shellcheck disable=SC2034
 PACKAGE_PACKAGES=(debhelper lintian mariadb-server dbus iproute2 procps man-db openssl)
+# With wsrep_sst_rsync, by which a node that was away comes back.
+# shellcheck disable=SC2034
+CLUSTER_PACKAGES=(mariadb-server rsync iproute2 procps)
 
 # Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
 command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)
@@ -83,8 +87,11 @@ allow_services() {
 	[ ! -e "$POLICY_ASIDE" ] || mv "$POLICY_ASIDE" "$POLICY"
 }
 
-# Debian enables nginx and mariadb for the next boot when it installs them. We want the programs only. `systemctl enable --now nginx`
-# is all it takes to have the service after all. An upgrade of the package keeps a service that was disabled disabled.
+# Debian enables these services for the next boot when it installs their packages. We want the programs only. `systemctl enable --now
+# nginx` is all it takes to have the service after all. An upgrade of the package keeps a service that was disabled disabled.
+declare -A PACKAGE_OF=([nginx]=nginx-common [mariadb]=mariadb-server [rsync]=rsync)
+declare -A had=()	# by service: its package was there before
+
 disable_service() {
 	rm -f "/etc/systemd/system/multi-user.target.wants/$1.service"
 	if command -v update-rc.d >/dev/null; then
@@ -94,20 +101,22 @@ disable_service() {
 
 # Whatever becomes of the installation: services may start again as before, and none is one that this brought.
 leave_as_found() {
+	local service
+
 	allow_services
-	if [ "$had_nginx" = no ] && package_installed nginx-common; then
-		disable_service nginx
-	fi
-	if [ "$had_mariadb" = no ] && package_installed mariadb-server; then
-		disable_service mariadb
-	fi
+	for service in "${!PACKAGE_OF[@]}"; do
+		if [ -z "${had[$service]-}" ] && package_installed "${PACKAGE_OF[$service]}"; then
+			disable_service "$service"
+		fi
+	done
 }
 
 install_as_root() {
-	had_nginx=no
-	! package_installed nginx-common || had_nginx=yes
-	had_mariadb=no
-	! package_installed mariadb-server || had_mariadb=yes
+	local service
+
+	for service in "${!PACKAGE_OF[@]}"; do
+		! package_installed "${PACKAGE_OF[$service]}" || had[$service]=yes
+	done
 	trap leave_as_found EXIT
 	trap 'exit 130' HUP INT TERM
 	deny_services
