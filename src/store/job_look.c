@@ -198,22 +198,26 @@ static enum rc seek(struct db *db, void *arg)
 	return rc;
 }
 
-/* False: it has to go alone. */
-static bool decide(struct seeker *s, enum rc rc)
+static enum rc what_was_found(const struct seeker *s)
 {
-	struct look *look = s->look;
 	const struct blob *owner = &s->row.job.owner;
 
-	look->rc = rc;
-	if (rc != RC_OK)
-		return true;
 	if (s->who.owner_len == 0)
-		look->rc = RC_INVALID;
-	else if (!s->found || (!look->unchanged && !may_see(s, owner->bytes, owner->len)))
-		look->rc = RC_NOT_FOUND;
-	else if (s->row.large)
-		look->alone = true;
-	else
+		return RC_INVALID;
+	return s->found && (s->look->unchanged || may_see(s, owner->bytes, owner->len))
+		       ? RC_OK
+		       : RC_NOT_FOUND;
+}
+
+/* False: it has to go alone: it is large; or isn't there, which in a cluster isn't said before the
+ * others have been heard. */
+static bool decide(struct db *db, struct seeker *s, enum rc rc)
+{
+	struct look *look = s->look;
+
+	look->rc = rc == RC_OK ? what_was_found(s) : rc;
+	look->alone = rc == RC_OK && (s->row.large || (look->rc != RC_OK && db_in_cluster(db)));
+	if (look->rc == RC_OK && !look->alone)
 		rows_whole(&s->row, &look->job);
 	return !look->alone;
 }
@@ -232,7 +236,7 @@ static size_t look_together(struct db *db, struct look **looks, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct seeker *s = &all.list[i];
 
-		if (decide(s, rc))
+		if (decide(db, s, rc))
 			looks[decided++] = s->look;
 		else
 			left[left_len++] = s->look;
