@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/timestamp.h"
 #include "store/db_private.h"
 #include "store/create_private.h"
@@ -8,6 +9,8 @@
 
 #define ROUNDS                                                                                     \
 	8 /* fifty equal inserts at once may deadlock several times before one of them is first */
+
+#define TRYING_MS 20000 /* with an answer that is waited for as long again: nginx waits 60 s */
 
 void create_bind_key(struct stmt *st, const struct create *c)
 {
@@ -285,6 +288,8 @@ bool create_alone(struct db *db, struct create *c)
 		return true;
 	if (c->rounds > 0)
 		db_pause((int)c->rounds);
+	else
+		c->until_ms = clock_monotonic_ms() + TRYING_MS;
 	c->created = create_round(db, c, &again);
-	return !again || ++c->rounds == ROUNDS;
+	return !again || ++c->rounds == ROUNDS || clock_monotonic_ms() >= c->until_ms;
 }

@@ -61,6 +61,7 @@ struct create {
 	bool met;	     /* its key is there */
 	bool caught_up;	     /* the cluster's other nodes have been asked */
 	unsigned int rounds; /* so often it was tried alone */
+	int64_t until_ms;    /* monotonic; it isn't tried again from then on */
 	/* the answer */
 	enum created created; /* once it is decided */
 	struct job job;	      /* the caller's in every case: job_release() */

@@ -68,8 +68,6 @@ void col_name(struct stmt *st, char *out, size_t size); /* with a NUL */
 bool col_blob(struct stmt *st, struct blob *blob_out);	/* the caller's; false: no memory */
 void col_skip(struct stmt *st);
 
-/* Which index a RC_CONFLICT came from: true if the server's message names it. */
-
 /* db.c's side */
 MUST_CHECK enum rc db_begin(struct db *db);
 MUST_CHECK enum rc db_commit(struct db *db);

@@ -284,6 +284,32 @@ static void b10_a_node_that_is_not_ready_is_no_absence_and_loses_nothing(void **
 	}
 }
 
+/* b05: 1062 of another index than the key's: it is not the job that the key names. */
+static void a_duplicate_of_another_index_is_no_repeat(void **state)
+{
+	struct id there = job_new((struct a_job){ .key = "another" }), id = there;
+	struct idempotency_key key = key_of(KEY);
+	struct identity who = user_named("ann");
+	struct caller ann = caller_with("ann-token");
+	struct intent intent = intent_of("press", "{}");
+	struct create c = {
+		.caller = &ann, .key = &key, .intent = &intent, .id = id, .now_us = clock_real_us()
+	};
+	struct create *one = &c;
+	struct job job;
+
+	(void)state;
+	while (job_store_create(here.db, &one, 1) == 0)
+		continue;
+	assert_int_equal(c.created, CREATED_NOT_STORED);
+	job_release(&c.job);
+	assert_int_equal(job_store_cancel_key(here.db, &who, &key, &id, clock_real_us(), &job),
+			 CHANGED_NOT_STORED);
+	job_release(&job);
+	job_is(&there, "queued", 0);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs"), 1);
+}
+
 /* Since MariaDB 11.6.2 on by default; a server without it has nothing to refuse. */
 static bool snapshot_isolation(const char *value)
 {
@@ -384,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_refused_at_any_point_is_done_once_and_whole_or_not_at_all),
 		cmocka_unit_test(b10_a_node_that_is_not_ready_is_no_absence_and_loses_nothing),
+		TEST(a_duplicate_of_another_index_is_no_repeat),
 		cmocka_unit_test(b04_a_row_that_changed_since_it_was_read_is_read_again),
 		cmocka_unit_test(b04_changes_of_one_job_at_once_get_no_other_answers_for_it),
 	};
