@@ -62,6 +62,20 @@ static void unreached(struct ctl *ctl, struct findings *findings, const char *fi
 		     db_error(ctl->db));
 }
 
+/* False: it would refuse whatever else is asked. */
+static bool look_at_node(struct ctl *ctl, struct findings *findings)
+{
+	struct node_vitals node;
+
+	if (vitals_read_node(ctl->db, &node) != RC_OK) {
+		findings_add(findings, HEALTH_BAD, "cluster", "look at the node's log",
+			     "the node doesn't tell how it is: %s", db_error(ctl->db));
+		return false;
+	}
+	doctor_node(findings, &node);
+	return strcmp(node.status, "Primary") == 0;
+}
+
 /* True when connected. An unsound setting elsewhere doesn't keep us from trying. */
 static bool look_at_database(struct ctl *ctl, struct findings *findings)
 {
@@ -78,7 +92,7 @@ static bool look_at_database(struct ctl *ctl, struct findings *findings)
 	}
 	findings_add(findings, HEALTH_OK, "database", "", "reached");
 	doctor_versions(findings, db_versions(ctl->db));
-	return true;
+	return !db_in_cluster(ctl->db) || look_at_node(ctl, findings);
 }
 
 static bool look_at_schema(struct ctl *ctl, struct findings *findings)

@@ -114,6 +114,29 @@ void doctor_versions(struct findings *findings, const char *versions)
 			     "use MariaDB 10.6 or later, or MySQL 8.0.16 or later", "%s", versions);
 }
 
+void doctor_node(struct findings *findings, const struct node_vitals *node)
+{
+	if (strcmp(node->status, "Primary") != 0)
+		findings_add(
+			findings, HEALTH_BAD, "cluster",
+			"bring back the nodes that this one has lost sight of; until then, use "
+			"one that still sees most of them",
+			"this node is not in the primary component (%s), and answers nothing",
+			node->status[0] ? node->status : "it doesn't say where it is");
+	else if (strcmp(node->state, "Synced") != 0)
+		findings_add(findings, HEALTH_WARN, "cluster",
+			     "wait until it has caught up, or use another node",
+			     "this node is not in step: %s", node->state);
+	else
+		findings_add(findings, HEALTH_OK, "cluster", "",
+			     "this node is in step, and sees %" PRIu64 " with itself", node->size);
+	if (!node->sound)
+		findings_add(findings, HEALTH_BAD, "cluster settings",
+			     "set binlog_format = ROW and innodb_autoinc_lock_mode = 2 at every "
+			     "node",
+			     "not those that Galera works with");
+}
+
 void doctor_client(struct findings *findings, const struct client_library *client)
 {
 	bool fits =

@@ -46,6 +46,9 @@ bool doctor_supports(const char *versions);
 
 void doctor_versions(struct findings *findings, const char *versions);
 
+/* A node of a Galera cluster. */
+void doctor_node(struct findings *findings, const struct node_vitals *node);
+
 /* Warns of a library of another make, or another major version, than the program was compiled for:
  * the structs that both share differ. */
 void doctor_client(struct findings *findings, const struct client_library *client);

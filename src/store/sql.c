@@ -184,6 +184,10 @@
 	"c.provider = ?) AND (? IS NULL OR (" CERTIFICATE_WHY                                      \
 	" IS NULL) = ?) ORDER BY c.id DESC LIMIT ?"
 
+#define NODE_STATUS(name)                                                                          \
+	"(SELECT variable_value FROM information_schema.global_status WHERE variable_name = "      \
+	"'wsrep_" name "')"
+
 #define ROW(id, text) [id] = { #id, text }
 
 static const struct {
@@ -804,6 +808,16 @@ static const struct {
 	    "'unknown'), "
 	    "@@SESSION.sql_mode LIKE '%STRICT%', @@GLOBAL.innodb_flush_log_at_trx_commit, "
 	    "(SELECT total FROM counters WHERE name = 'races')"),
+	/* MariaDB's alone. */
+	ROW(SQL_VITALS_NODE,
+	    "SELECT " NODE_STATUS("cluster_status") ", " NODE_STATUS(
+		    "local_state_comment") ", CAST(" NODE_STATUS("cluster_size") " AS UNSIGNED), "
+										 "@@GLOBAL.binlog_"
+										 "format = 'ROW' "
+										 "AND "
+										 "@@GLOBAL.innodb_"
+										 "autoinc_lock_"
+										 "mode = 2"),
 	ROW(SQL_VITALS_DUE,
 	    "SELECT j.id, j.run_after FROM (SELECT next_provider, owner, MIN(run_after) AS due "
 	    "FROM jobs WHERE state = 'queued' GROUP BY state, next_provider, owner ORDER BY due "

@@ -92,6 +92,22 @@ enum rc vitals_read(struct db *db, struct vitals *vitals_out)
 	return rc;
 }
 
+enum rc vitals_read_node(struct db *db, struct node_vitals *node_out)
+{
+	struct stmt *st = db_stmt(db, SQL_VITALS_NODE);
+	enum rc rc = read_one(st);
+
+	*node_out = (struct node_vitals){ .size = 0 };
+	if (rc != RC_OK)
+		return rc;
+	col_name(st, node_out->status, sizeof node_out->status);
+	col_name(st, node_out->state, sizeof node_out->state);
+	node_out->size = col_u64(st);
+	node_out->sound = col_u64(st) == 1;
+	stmt_done(st);
+	return RC_OK;
+}
+
 struct trial {
 	struct id id;
 	bool done;

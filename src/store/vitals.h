@@ -35,6 +35,16 @@ struct vitals {
 };
 MUST_CHECK enum rc vitals_read(struct db *db, struct vitals *vitals_out);
 
+/* Of a node of a Galera cluster (db_in_cluster()), also of one that refuses all else. What a node
+ * that goes down doesn't tell is "" or 0. */
+struct node_vitals {
+	char status[32]; /* of the part of the cluster that it sees: "Primary" */
+	char state[64];	 /* "Synced" */
+	uint64_t size;	 /* nodes that it sees */
+	bool sound;	 /* binlog_format and innodb_autoinc_lock_mode are what Galera asks for */
+};
+MUST_CHECK enum rc vitals_read_node(struct db *db, struct node_vitals *node_out);
+
 /* Writes, changes and removes a row that nobody sees, and rolls it back. RC_OK: the account may do
  * that; else see db_error(). */
 MUST_CHECK enum rc vitals_try_writing(struct db *db);

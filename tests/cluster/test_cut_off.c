@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/db_private.h"
+#include "store/vitals.h"
 
 #define CUT 2 /* the third */
 
@@ -130,6 +131,7 @@ static void a_commit_in_the_cut_is_open_and_nothing_is_denied_there(void **state
 	struct id none = clock_id(), poller = clock_id();
 	struct claim_cursor cursor = { 0 };
 	struct taken *taken = calloc(1, sizeof *taken);
+	struct node_vitals node;
 	struct job job;
 	int rounds = 0;
 
@@ -140,6 +142,8 @@ static void a_commit_in_the_cut_is_open_and_nothing_is_denied_there(void **state
 	assert_int_equal(db_transact(db, write_then_cut, &rounds), RC_RETRY); /* it wrote nothing */
 	assert_int_equal(rounds, 1);
 	assert_int_equal(job_store_get(db, &ann, &none, &job), RC_RETRY);
+	assert_int_equal(vitals_read_node(db, &node), RC_OK); /* it tells why */
+	assert_string_equal(node.status, "non-Primary");
 	take(db, &poller, 1, &cursor, taken);
 	assert_int_equal(taken->rc, RC_RETRY);
 	assert_int_equal(poller_renew(db, &poller, 60), RC_UNCERTAIN);
@@ -150,7 +154,35 @@ static void a_commit_in_the_cut_is_open_and_nothing_is_denied_there(void **state
 	db = node_db(CUT);
 	assert_int_equal(job_store_get(db, &ann, &none, &job), RC_NOT_FOUND);
 	assert_int_equal(db_transact(db, write_then_cut, &rounds), RC_OK);
+	assert_int_equal(vitals_read_node(db, &node), RC_OK);
+	assert_string_equal(node.status, "Primary");
+	assert_string_equal(node.state, "Synced");
+	assert_int_equal(node.size, 3);
+	assert_true(node.sound);
 	free(taken);
+	db_free(db);
+}
+
+/* Every statement waits there, as under a backup's lock. */
+static void a_create_at_a_node_that_stands_still_ends_before_nginx_gives_up(void **state)
+{
+	struct db *db = node_db(CUT);
+	struct id id;
+
+	(void)state;
+	assert_int_equal(db_catch_up(db), RC_OK);
+	raw_run(node_raw(CUT), "FLUSH TABLES WITH READ LOCK");
+	int64_t began_ms = clock_monotonic_ms();
+	enum created created = create_nth(db, 0, &id);
+	int64_t took_ms = clock_monotonic_ms() - began_ms;
+
+	raw_run(node_raw(CUT), "UNLOCK TABLES");
+	assert_int_equal(created, CREATED_NOT_STORED);
+	assert_true(took_ms < 60000);
+	db_free(db);
+	db = node_db(CUT);
+	created = create_nth(db, 0, &id); /* what waited may have been done since */
+	assert_true(created == CREATED_NEW || created == CREATED_REPLAYED);
 	db_free(db);
 }
 
@@ -158,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_acknowledged_is_there_and_the_rest_may_be_said_again),
+		TEST(a_create_at_a_node_that_stands_still_ends_before_nginx_gives_up),
 		TEST(a_commit_in_the_cut_is_open_and_nothing_is_denied_there),
 	};
 

@@ -85,6 +85,31 @@ static void a_client_library_of_another_make_or_major_version_is_warned_of(void 
 	}
 }
 
+static void a_node_of_a_cluster_is_in_step_or_warned_of(void **state)
+{
+	static const struct {
+		struct node_vitals node;
+		enum health want;
+	} rows[] = {
+		{ { "Primary", "Synced", 3, true }, HEALTH_OK },
+		{ { "Primary", "Donor/Desynced", 3, true }, HEALTH_WARN },
+		{ { "non-Primary", "Initialized", 1, true }, HEALTH_BAD },
+		{ { "", "", 0, true }, HEALTH_BAD }, /* it goes down */
+		{ { "Primary", "Synced", 3, false }, HEALTH_BAD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct findings findings;
+
+		findings_init(&findings);
+		doctor_node(&findings, &rows[i].node);
+		if (findings_worst(&findings) != rows[i].want)
+			fail_msg("row %zu: %s", i, findings.list[0].found);
+		findings_release(&findings);
+	}
+}
+
 static void clocks_apart_warn_and_then_are_bad(void **state)
 {
 	static const struct {
@@ -401,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_servers_with_skip_locked_are_supported),
 		cmocka_unit_test(a_client_library_of_another_make_or_major_version_is_warned_of),
+		cmocka_unit_test(a_node_of_a_cluster_is_in_step_or_warned_of),
 		cmocka_unit_test(clocks_apart_warn_and_then_are_bad),
 		cmocka_unit_test(each_vital_sign_is_judged_by_itself),
 		cmocka_unit_test(what_is_alive_by_its_lease_only_shows_how_long_it_is_silent),
