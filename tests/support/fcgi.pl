@@ -6,6 +6,8 @@
 #	the body is kept back until FILE exists; "half" is printed on standard error when the first half is out.
 # fcgi.pl bytes SOCKET <BYTES
 #	Sends bytes as they are, closes its side and prints what comes back.
+# fcgi.pl swallow SOCKET API
+#	Listens, takes one request, has the API at that socket do it, and hangs up without a word once that has answered.
 # fcgi.pl record SOCKET FILE STATUS
 #	Listens, takes one request, writes every byte of it to FILE and answers with that status; STATUS 0: hangs up instead.
 use strict;
@@ -62,18 +64,33 @@ sub bytes {
 	print all($s);
 }
 
-sub take {
-	my ($file, $status) = @rest;
+# One request, to the empty record that ends its body; and its connection.
+sub taken {
 	socket(my $l, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!\n";
 	bind($l, sockaddr_un($path)) && listen($l, 8) or die "$path: $!\n";
 	accept(my $s, $l) or die "accept: $!\n";
 	my ($got, $at) = ('', 0);
-	for (;;) {	# up to an empty record of the body
+	for (;;) {
 		while (length $got < $at + 8) { sysread($s, $got, 65536, length $got) or die "cut short\n"; }
 		my (undef, $type, undef, $len, $pad) = unpack('CCnnC', substr($got, $at));
 		$at += 8 + $len + $pad;
 		last if $type == 5 && $len == 0;
 	}
+	return ($s, $got);
+}
+
+sub swallow {
+	my ($api) = @rest;
+	my ($s, $got) = taken();
+	$path = $api;
+	my $to = connected();
+	put($to, $got);
+	all($to);
+}
+
+sub take {
+	my ($file, $status) = @rest;
+	my ($s, $got) = taken();
 	open(my $out, '>', "$file.new") or die "$file: $!\n";
 	print $out $got;
 	close $out;
@@ -82,6 +99,6 @@ sub take {
 		if $status;
 }
 
-my %verbs = (call => \&call, bytes => \&bytes, record => \&take);
+my %verbs = (call => \&call, bytes => \&bytes, swallow => \&swallow, record => \&take);
 exists $verbs{$verb // ''} or die "usage: see the head of $0\n";
 $verbs{$verb}->();
