@@ -13,12 +13,9 @@ RUN_PACKAGES=(
 # shellcheck disable=SC2034
 CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin mandoc groff-base systemd
 	libapache2-mod-fcgid	# which brings apache2-bin, the program; the service is another package
-	galera-4)
+	galera-4 rsync iproute2 procps mariadb-server)	# the last for the script by which one node gives another its data
 # shellcheck disable=SC2034
 PACKAGE_PACKAGES=(debhelper lintian mariadb-server dbus iproute2 procps man-db openssl)
-# With wsrep_sst_rsync, by which a node that was away comes back.
-# shellcheck disable=SC2034
-CLUSTER_PACKAGES=(mariadb-server rsync iproute2 procps)
 
 # Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
 command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)

@@ -2,10 +2,10 @@
  * demand in every way that a caller must survive, and counts what it has received, so that a test
  * can prove "one wire request".
  *
- *	printshop --port N [--pid-file F]
+ *	printshop --port N [--address A] [--pid-file F]
  *
- * Listens on 127.0.0.1 alone (port 0: any that is free) and says, once it does,
- * `printshop listening on 127.0.0.1:PORT`. Any method on /<printer>[/<mode>...] is work: see
+ * Listens on 127.0.0.1, or that address alone (port 0: any that is free) and says, once it does,
+ * `printshop listening on ADDRESS:PORT`. Any method on /<printer>[/<mode>...] is work: see
  * printshop_work.c, and the modes in printshop_modes.h. Under /shop/ the shop itself is asked:
  * printshop_control.c. SIGTERM and SIGINT end it, with status 0.
  *
@@ -29,6 +29,7 @@ enum { EVENTS_MAX = 256, ACCEPTS_MAX = 64, BACKLOG = 4096 };
 
 struct options {
 	uint16_t port;
+	struct in_addr address;
 	const char *pid_file;
 };
 
@@ -42,6 +43,7 @@ static bool parse_options(int argc, char **argv, struct options *options_out)
 {
 	static const struct option known[] = {
 		{ "port", required_argument, NULL, 'p' },
+		{ "address", required_argument, NULL, 'a' },
 		{ "pid-file", required_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -57,6 +59,9 @@ static bool parse_options(int argc, char **argv, struct options *options_out)
 				return false;
 			options_out->port = (uint16_t)port;
 			has_port = true;
+		} else if (option == 'a') {
+			if (inet_pton(AF_INET, optarg, &options_out->address) != 1)
+				return false;
 		} else if (option == 'f') {
 			options_out->pid_file = optarg;
 		} else {
@@ -66,11 +71,11 @@ static bool parse_options(int argc, char **argv, struct options *options_out)
 	return has_port && optind == argc;
 }
 
-static bool listen_on(uint16_t port, int *fd_out, uint16_t *port_out)
+static bool listen_on(const struct options *options, int *fd_out, uint16_t *port_out)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons(port),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+				       .sin_port = htons(options->port),
+				       .sin_addr = options->address };
 	socklen_t len = sizeof address;
 	int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -178,19 +183,18 @@ static bool serve(struct listener *listener)
 
 int main(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct options options = { .address.s_addr = htonl(INADDR_LOOPBACK) };
 	struct listener listener = { 0 };
 	uint16_t port = 0;
 
 	if (!parse_options(argc, argv, &options)) {
-		fprintf(stderr, "usage: printshop --port N [--pid-file F]\n");
+		fprintf(stderr, "usage: printshop --port N [--address A] [--pid-file F]\n");
 		return 2;
 	}
 	use_every_descriptor();
 	int signal_fd = open_signals();
 	listener.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (signal_fd < 0 || listener.epoll_fd < 0 ||
-	    !listen_on(options.port, &listener.fd, &port) ||
+	if (signal_fd < 0 || listener.epoll_fd < 0 || !listen_on(&options, &listener.fd, &port) ||
 	    !watch_fd(listener.epoll_fd, listener.fd, &listener) ||
 	    !watch_fd(listener.epoll_fd, signal_fd, NULL) ||
 	    (options.pid_file && !write_pid_file(options.pid_file))) {
@@ -198,7 +202,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	conn_set_up(listener.epoll_fd);
-	printf("printshop listening on 127.0.0.1:%u\n", (unsigned int)port);
+	printf("printshop listening on %s:%u\n", inet_ntoa(options.address), (unsigned int)port);
 	fflush(stdout);
 	bool fine = serve(&listener);
 	conn_tear_down();
