@@ -66,16 +66,16 @@ machine_start() {
 
 	mkdir -p "$1/at"
 	group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	group=${group:+$group/oj-$$-${1##*/}}
+	[ -z "$group" ] || mkdir -p "$group" 2>/dev/null || group=	# so that the machine sees no group but its own
 	(
-		if [ -n "$group" ] && mkdir -p "$group/oj-$$" 2>/dev/null; then	# so that the machine sees no group but its own
-			echo "$BASHPID" >"$group/oj-$$/cgroup.procs"
-		fi
+		[ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
 		exec unshare -mpCuin --fork --kill-child --propagation private bash -euc '. "$1"; machine_boot "$2"' \
 			machine "${BASH_SOURCE[0]}" "$1/at" >"$1/boot.log" 2>&1 3>&-
 	) &
 	MACHINE_HOLDER=$!
-	MACHINE_GROUP=${group:+$group/oj-$$}
-	until MACHINE=$(pgrep -P "$MACHINE_HOLDER"); do
+	MACHINE_GROUP=$group
+	until MACHINE=$(pgrep -P "$MACHINE_HOLDER"); do	# that one has no other child
 		kill -0 "$MACHINE_HOLDER" || { cat "$1/boot.log" >&2; return 1; }
 	done
 	export MACHINE MACHINE_HOLDER MACHINE_GROUP

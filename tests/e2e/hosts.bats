@@ -137,7 +137,7 @@ went() {
 }
 
 # Every request goes to the same host first, however often that has failed; $FIRST is its number.
-ONE_FIRST='s/hash \$onejob_host /hash one /; s/max_fails=1 fail_timeout=10s/max_fails=0/'
+ONE_FIRST='s/hash \$onejob_host /hash one /; s/max_fails=1 fail_timeout=5s/max_fails=0/'
 
 find_first() {
 	site api GET /v1/jobs
@@ -188,7 +188,7 @@ people() { ONEJOB_URL=http://$PEOPLE raw "$@" -H 'Content-Type: application/json
 @test "a host that is gone costs one request a second try, and the ones after it nothing" {
 	local i tries='' went
 
-	site_up 's/fail_timeout=10s/fail_timeout=1h/'
+	site_up 's/fail_timeout=5s/fail_timeout=1h/'
 	rm "$dir/host2"
 	for i in {1..24}; do
 		site create "gone-$i" "$AWAY"
@@ -312,7 +312,7 @@ hold() {
 @test "what nginx itself refuses of a create is a problem: too large, too many, nobody there, nobody answers" {
 	local n file=$BATS_TEST_TMPDIR/body more
 
-	site_up 's/max_fails=1 fail_timeout=10s/max_fails=0/; s/^fastcgi_read_timeout 25s;/fastcgi_read_timeout 1s;/; s/^(limit_conn onejob_identities) 64;/\1 1;/'
+	site_up 's/max_fails=1 fail_timeout=5s/max_fails=0/; s/^fastcgi_read_timeout 25s;/fastcgi_read_timeout 1s;/; s/^(limit_conn onejob_identities) 64;/\1 1;/'
 	head -c 1048577 /dev/zero >"$file"
 	for more in '' 'Transfer-Encoding: chunked'; do
 		site raw POST /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H 'Idempotency-Key: own' -H 'Content-Type: application/json' \
