@@ -165,8 +165,8 @@ database_up() {
 
 	galera_template "$ONEJOB_BUILD/tests/galera-template"
 	galera_new "$WORLD" "$ONEJOB_BUILD/tests/galera-template" 10.0.0.11:3306 10.0.0.12:3306 10.0.0.13:3306
-	options=$(sed -n 's/^wsrep_provider_options=.*;\(evs.*\)"$/\1/p' "$TOP/doc/cluster/galera.cnf")
-	[ -n "$options" ]
+	options=$(grep -oE '(repl|evs)\.[^"]*' "$TOP/doc/cluster/galera.cnf" | tail -n 1)
+	[[ $options == *evs.suspect_timeout=* ]]
 	for n in 1 2 3; do
 		sed -i "s/;pc\.announce/;$options&/" "$WORLD/n$n.cnf"
 		{
