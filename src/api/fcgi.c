@@ -285,21 +285,33 @@ static struct seat *seat_that_looks(struct look *look)
 	return (struct seat *)((char *)look - offsetof(struct seat, call.look));
 }
 
-/* What its statement decided. Large answers of several go out when none waits. */
+/* Some may share a statement, or be read fast. The others are of large jobs. */
+static bool look_is_fast(const struct worker *w)
+{
+	for (size_t i = 0; i < w->looking_len; i++)
+		if (!w->looking[i]->call.look.alone)
+			return true;
+	return false;
+}
+
+/* Large answers go out when none waits. */
 static void look_some(struct worker *w)
 {
 	struct look *looks[SEATS];
 	size_t decided;
+	bool only = w->looking_len == 1 && look_is_fast(w);
 
 	for (size_t i = 0; i < w->looking_len; i++)
 		looks[i] = &w->looking[i]->call.look;
 	decided = job_store_look(w->api->db, looks, w->looking_len);
-	turn_took(w->turn, looks[0]->alone ? 0 : (unsigned int)decided, looks[0]->alone);
+	if (decided > 0)
+		turn_took(w->turn, decided > 1 || only ? (unsigned int)decided : 0,
+			  decided == 1 && !only);
 	for (size_t i = 0; i < decided; i++) {
 		struct seat *seat = seat_that_looks(looks[i]);
 
 		route_end(&seat->call, &seat->reply);
-		if (decided > 1 && is_large(&seat->reply))
+		if ((decided > 1 || w->waiting_len > 0) && is_large(&seat->reply))
 			w->late[w->late_len++] = seat;
 		else
 			leave(w, seat);
@@ -337,7 +349,7 @@ static size_t write_some(struct worker *w)
 /* Reads that share a statement are fast. Those that don't may be of large jobs, and come last. */
 static void answer_all(struct worker *w)
 {
-	if (w->looking_len > 1)
+	if (look_is_fast(w))
 		look_some(w);
 	while (w->waiting_len > 0)
 		(void)write_some(w);
@@ -440,12 +452,13 @@ static enum taken take_one(struct worker *w)
 	}
 }
 
-/* As many as are there at this moment: creates and reads gather, all else is answered. */
+/* Those that are there at this moment: creates and reads gather, all else is answered. No more than
+ * there are seats, for what is refused gives its own back, and others wait. */
 static enum taken take_all(struct worker *w)
 {
 	enum taken taken = TAKEN;
 
-	while (taken == TAKEN && w->free_len > 0) {
+	for (size_t n = 0; taken == TAKEN && w->free_len > 0 && n < SEATS; n++) {
 		taken = take_one(w);
 		if (w->waiting_len + w->looking_len == 0) /* it was something else, and is done */
 			break;
@@ -462,7 +475,7 @@ static bool serve(struct worker *w)
 	(void)fcntl(w->listen_fd, F_SETFL, w->listen_flags); /* see prepare_process() */
 	taken = take_all(w);
 	for (int round = 0; taken != TAKEN_NEVER && w->waiting_len > 0; round++) {
-		if (w->looking_len > 1)
+		if (look_is_fast(w))
 			look_some(w);
 		if (round == JOINS_MAX || write_some(w) <= 1)
 			break;

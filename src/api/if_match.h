@@ -11,11 +11,11 @@
  * left out. False: it can't be read, or more than 8 tags could match. */
 bool if_match_read(const struct request *request, struct if_match *out);
 
-/* If-None-Match holds this ETag (weak comparison) or "*". One that can't be read holds nothing. */
-/* The same list as pairs, as far as there is room for them: a hint what to look for first. False:
+/* If-None-Match as pairs, as far as there is room for them: a hint what to look for first. False:
  * none. */
 bool if_none_match_read(const struct request *request, struct if_match *out);
 
+/* It holds this ETag (weak comparison) or "*". One that can't be read holds nothing. */
 bool if_none_match_holds(const struct request *request, const char *etag);
 
 #endif

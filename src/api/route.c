@@ -408,5 +408,6 @@ bool route_may_wait(const struct request *request)
 		return false;
 	return request->path_len == len
 		       ? is_method(request, "POST")
-		       : is_method(request, "GET") && request->path_len == len + 1 + ID_TEXT_LEN;
+		       : (is_method(request, "GET") || is_method(request, "HEAD")) &&
+				 request->path_len == len + 1 + ID_TEXT_LEN;
 }

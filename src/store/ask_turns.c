@@ -1,5 +1,6 @@
 #include "store/ask_turns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/stmt.h"
@@ -75,6 +76,11 @@ static enum rc read_providers(struct db *db, const char *after, struct page *pag
 	return read_page(st, page_out);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
 /* Those of a page that are to be asked. No provider has the name "", which fills the group up. */
 static enum rc read_asked(struct db *db, const struct page *page, struct page *asked_out)
 {
@@ -86,7 +92,10 @@ static enum rc read_asked(struct db *db, const struct page *page, struct page *a
 	st = db_stmt_n(db, SQL_ASK_PROVIDERS, stmt_group_above(page->len));
 	for (size_t i = 0; i < stmt_group_above(page->len); i++)
 		bind_str(st, i < page->len ? page->names[i] : "");
-	return read_page(st, asked_out);
+	enum rc rc = read_page(st, asked_out);
+
+	qsort(asked_out->names, asked_out->len, sizeof asked_out->names[0], by_name);
+	return rc;
 }
 
 static enum rc read_due(struct db *db, const char *provider, size_t max, struct turn *list,

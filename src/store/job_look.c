@@ -1,5 +1,6 @@
 /* job_look.c: reads that came at the same moment, with statements for all of them: whose the tokens
  * are, which jobs are still what the client has, and the others. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct seeker {
 	struct look *look;
 	struct identity who; /* owner_len 0: no such caller */
 	bool found;
+	bool broken; /* it can't be read; that is for itself to find out */
 	struct job_row row;
 };
 
@@ -79,6 +81,7 @@ static enum rc know_callers(struct db *db, struct seekers *all)
 
 		s->who = (struct identity){ .role = ROLE_USER };
 		by_token |= caller->has_token;
+		assert(caller->has_token || caller->owner);
 		if (caller->has_token)
 			continue;
 		s->who.owner_len = caller->owner_len;
@@ -150,7 +153,9 @@ static enum rc read_rows(struct stmt *st, struct seekers *all)
 			return RC_FAULT;
 		s->found = true;
 		rc = rows_merge(st, &id, &s->row);
-		if (rc != RC_OK)
+		if (rc == RC_FAULT)
+			s->broken = true;
+		else if (rc != RC_OK)
 			return rc;
 	}
 	return rc == RC_NOT_FOUND ? RC_OK : rc;
@@ -187,7 +192,7 @@ static enum rc seek(struct db *db, void *arg)
 
 	for (size_t i = 0; i < all->len; i++) {
 		forget(&all->list[i]); /* of a first try */
-		all->list[i].found = all->list[i].look->unchanged = false;
+		all->list[i].found = all->list[i].broken = all->list[i].look->unchanged = false;
 	}
 	enum rc rc = know_callers(db, all);
 
@@ -209,14 +214,15 @@ static enum rc what_was_found(const struct seeker *s)
 		       : RC_NOT_FOUND;
 }
 
-/* False: it has to go alone: it is large; or isn't there, which in a cluster isn't said before the
- * others have been heard. */
+/* False: it has to go alone: it is large, or broken; or isn't there, which in a cluster isn't said
+ * before the others have been heard. */
 static bool decide(struct db *db, struct seeker *s, enum rc rc)
 {
 	struct look *look = s->look;
 
 	look->rc = rc == RC_OK ? what_was_found(s) : rc;
-	look->alone = rc == RC_OK && (s->row.large || (look->rc != RC_OK && db_in_cluster(db)));
+	look->alone = rc == RC_OK &&
+		      (s->row.large || s->broken || (look->rc != RC_OK && db_in_cluster(db)));
 	if (look->rc == RC_OK && !look->alone)
 		rows_whole(&s->row, &look->job);
 	return !look->alone;
@@ -282,5 +288,9 @@ size_t job_store_look(struct db *db, struct look **looks, size_t n)
 	if (group > 1)
 		return look_together(db, looks, group);
 	looks[0]->rc = job_store_get(db, looks[0]->caller, &looks[0]->id, &looks[0]->job);
-	return 1;
+	if (looks[0]->rc != RC_RETRY && looks[0]->rc != RC_UNCERTAIN)
+		return 1;
+	for (size_t i = 1; i < n; i++)
+		looks[i]->rc = looks[0]->rc; /* they would wait as long, one after the other */
+	return n;
 }

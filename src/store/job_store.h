@@ -109,8 +109,9 @@ struct look {
 };
 
 /* Takes reads that came at the same moment, `n` of at least 1, and decides some: up to LOOKS_MAX
- * with two or three statements, or the first alone, as job_store_get(), which pays no heed to
- * `unless`. Returns how many are decided; they come first in `looks` then. */
+ * with one to three statements, or one alone, as job_store_get(), which pays no heed to `unless`;
+ * where the database is away, all at once. Returns how many are decided; they come first in `looks`
+ * then. */
 #define LOOKS_MAX 32
 MUST_CHECK size_t job_store_look(struct db *db, struct look **looks, size_t n);
 

@@ -200,15 +200,6 @@ static enum rc forget(struct db *db, const char *name)
 
 /* A create reads the row without a lock, so one may cross this and be queued for a provider that
  * has gone. The pollers' upkeep fails such a job as never sent (claim_fail_stranded). */
-/* A cancel that is still to be passed on has nobody to go to any more. */
-static enum rc ask_no_more(struct db *db, const char *name)
-{
-	struct stmt *st = db_stmt(db, SQL_ASK_NO_MORE);
-
-	bind_str(st, name);
-	return stmt_run(st);
-}
-
 static enum rc delete_unused(struct db *db, void *arg)
 {
 	const char *name = arg;
@@ -227,8 +218,6 @@ static enum rc delete_unused(struct db *db, void *arg)
 		return RC_CONFLICT;
 	if (rc == RC_OK)
 		rc = forget(db, name);
-	if (rc == RC_OK)
-		rc = ask_no_more(db, name);
 	return rc == RC_OK ? certificates_die_by_provider(db, name) : rc;
 }
 

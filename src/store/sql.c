@@ -22,10 +22,11 @@
 	"a.note, a.started_at, a.finished_at, a.reference, a.asked, a.next_ask_at, "               \
 	"a.last_answer, "                                                                          \
 	"a.settled_by, a.settled_at, a.certificate_id"
-/* Many large ones at once would take much memory: of such a job the payloads are left out. */
+/* Many large ones at once would take much memory: of such a job the payloads are left out. Attempts
+ * have texts, too. */
 #define LARGE                                                                                      \
 	"(COALESCE(OCTET_LENGTH(j.input), 0) + COALESCE(OCTET_LENGTH(j.metadata), 0) + "           \
-	"COALESCE(OCTET_LENGTH(j.result), 0) > 16384)"
+	"COALESCE(OCTET_LENGTH(j.result), 0) > 16384 OR j.attempt_count > 20)"
 #define SMALL_PAYLOADS                                                                             \
 	"IF(a.number > 1 OR " LARGE ", NULL, j.input), IF(a.number > 1 OR " LARGE                  \
 	", NULL, j.metadata), IF(a.number > 1 OR " LARGE ", NULL, j.result), "
@@ -462,8 +463,6 @@ static const struct {
 	ROW(SQL_ASK_REARM,
 	    "UPDATE attempts FORCE INDEX (state_provider) SET next_ask_at = NOW(6) WHERE state IN "
 	    "('running','unknown','released') AND provider = ? AND next_ask_at IS NULL LIMIT 256"),
-	ROW(SQL_ASK_NO_MORE, "UPDATE attempts FORCE INDEX (provider_ask) SET next_ask_at = NULL "
-			     "WHERE provider = ? AND next_ask_at > '1000-01-01'"),
 	ROW(SQL_ASK_STOP,
 	    "UPDATE attempts " BY_ID "SET next_ask_at = NULL, cancel_due = 0, claimed_by = NULL "
 	    "WHERE id = ? AND next_ask_at <= NOW(6)"),
@@ -561,14 +560,16 @@ static const struct {
 	    "NULL, updated_at = NOW(6) "
 	    "WHERE id = ? AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM providers p WHERE "
 	    "p.name = jobs.next_provider)"),
-	/* Jobs, questions and messages. */
+	/* Jobs, questions and messages. About an attempt whose provider is gone nobody is asked. */
 	ROW(SQL_QUEUE_DUE,
 	    "SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM providers p STRAIGHT_JOIN " QUEUED_FOR(
 		    "p.name") "WHERE p.enabled = 1 AND j.run_after <= NOW(6) AND (j.gives_up_at "
 			      "IS NULL OR j.gives_up_at > NOW(6)) AND " DUE_SINCE(
 				      "p.name") " <= NOW(6)) OR EXISTS (SELECT 1 FROM attempts a "
-						"WHERE a.next_ask_at <= NOW(6)) OR EXISTS (SELECT "
-						"1 FROM outbox o WHERE o.next_at <= NOW(6))"),
+						"FORCE INDEX (next_ask) STRAIGHT_JOIN providers p "
+						"ON p.name = a.provider WHERE a.next_ask_at <= "
+						"NOW(6)) OR EXISTS (SELECT 1 FROM outbox o WHERE "
+						"o.next_at <= NOW(6))"),
 
 	ROW(SQL_POLLER_REGISTER, "INSERT INTO pollers (id, host, pid, started_at, lease_until) "
 				 "VALUES (?, ?, ?, NOW(6), NOW(6) + INTERVAL ? SECOND)"),

@@ -56,7 +56,7 @@ static void start(struct sockaddr_un *at, size_t threads)
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
-	assert_int_equal(listen(fd, 16), 0);
+	assert_int_equal(listen(fd, 100), 0);
 	listening = fd;
 	worker = fork();
 	if (worker == 0 && signal(SIGUSR2, lose_socket) != SIG_ERR)
@@ -799,6 +799,28 @@ static void d03_what_was_taken_when_the_signal_comes_is_answered(void **state)
 	assert_int_equal(leaves(), EXIT_SUCCESS);
 }
 
+/* Each of them gives its seat back at once, so there is always room for the next. */
+static void a_stream_of_refusals_holds_up_nobody_who_waits(void **state)
+{
+	int create, fds[60], answered = 0;
+	char c;
+
+	(void)state;
+	stop_worker();
+	create = ask_create(GOOD);
+	for (size_t i = 0; i < 60; i++)
+		fds[i] = ask_create("HTTP_AUTHORIZATION=Basic t");
+	kill(worker, SIGCONT);
+	assert_int_equal(next_given(), 1); /* and nothing else is done until it may go on */
+	for (size_t i = 0; i < 60; i++)
+		answered += recv(fds[i], &c, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+	assert_true(answered < 30);
+	assert_int_equal(write(go[1], ".", 1), 1);
+	check_answer(create, "Status: 201 Created\r\n", NULL);
+	for (size_t i = 0; i < 60; i++)
+		check_answer(fds[i], "Status: 401 ", NULL);
+}
+
 static void wake(int signum)
 {
 	(void)signum;
@@ -855,6 +877,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			d03_what_was_taken_when_the_signal_comes_is_answered, setup_held,
 			told_teardown),
+		cmocka_unit_test_setup_teardown(a_stream_of_refusals_holds_up_nobody_who_waits,
+						setup_held, told_teardown),
 		cmocka_unit_test_setup_teardown(threads_that_are_stuck_hold_none_of_the_others,
 						setup_three, teardown),
 		cmocka_unit_test_setup_teardown(

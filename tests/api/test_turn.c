@@ -63,7 +63,7 @@ static void who_passes_it_gets_it_after_the_others(void **state)
 	turn_free(turn);
 }
 
-static void it_is_open_to_all_while_one_in_five_is_no_create(void **state)
+static void it_is_open_to_all_while_one_in_five_can_share_no_statement(void **state)
 {
 	struct turn *turn = turn_of_the_first(LONG_MS);
 
@@ -115,7 +115,7 @@ int main(void)
 		cmocka_unit_test(the_first_keeps_its_turn_while_others_wait),
 		cmocka_unit_test(who_is_busy_for_too_long_loses_its_turn),
 		cmocka_unit_test(who_passes_it_gets_it_after_the_others),
-		cmocka_unit_test(it_is_open_to_all_while_one_in_five_is_no_create),
+		cmocka_unit_test(it_is_open_to_all_while_one_in_five_can_share_no_statement),
 		cmocka_unit_test(who_is_at_work_when_it_closes_holds_up_nobody),
 		cmocka_unit_test(when_it_is_stopped_nobody_gets_it),
 	};

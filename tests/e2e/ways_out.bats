@@ -246,7 +246,7 @@ hook_of() { # JOB TYPE: the message's request at the endpoint
 	shop '/shop/release?printer=held-hook' -X POST -o /dev/null
 	wait_for 20 eval '[ "$(waits)" -gt "$before" ]'
 	provider tick /tick
-	tick 20
+	tick 5
 	is 'waits for its row' "$(($(waits) - before))" 1
 	sql_let_go ROLLBACK
 	onejob webhook delete demo >/dev/null

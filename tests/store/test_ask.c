@@ -765,26 +765,32 @@ static void f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early(
 	assert_true(ask.taken_ms >= before_ms);
 }
 
-/* A cancel is passed on as long as there is somebody to pass it on to. */
+/* A cancel is passed on as long as there is somebody to pass it on to: to one that is deleted while
+ * the cancel waits, or while it is under way, it isn't. */
 static void of_a_provider_that_is_deleted_nothing_is_asked_any_more(void **state)
 {
-	struct id job = job_new((struct a_job){ .state = JOB_CANCELLED, .count = 1 });
-	struct id attempt = attempt_new((struct an_attempt){
-		.job = &job, .state = ATTEMPT_CANCELLED, .more = DUE ", cancel_due = 1" });
-	struct ask ask;
-	bool due;
-
 	(void)state;
-	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
-	assert_true(due);
-	assert_int_equal(provider_store_delete(here.db, "press"), RC_OK);
-	assert_int_equal(
-		raw_number("SELECT COUNT(*) FROM attempts WHERE id = %s AND next_ask_at IS NULL",
-			   x(&attempt)),
-		1);
-	assert_int_equal(claim_any_due(here.db, &due), RC_OK);
-	assert_false(due);
-	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	for (int under_way = 0; under_way < 2; under_way++) {
+		testdb_empty(NULL);
+		struct id job = job_new((struct a_job){ .state = JOB_CANCELLED, .count = 1 });
+		struct ask ask;
+		bool due;
+
+		poller = poller_new();
+		attempt_new((struct an_attempt){
+			.job = &job, .state = ATTEMPT_CANCELLED, .more = DUE ", cancel_due = 1" });
+		provider_is(STATUS);
+		assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+		assert_true(due);
+		if (under_way)
+			assert_int_equal(taken(&ask), ASK_CANCEL);
+		assert_int_equal(provider_store_delete(here.db, "press"), RC_OK);
+		if (under_way)
+			note(&ask, "503", 0);
+		assert_int_equal(claim_any_due(here.db, &due), RC_OK);
+		assert_false(due);
+		assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	}
 }
 
 int main(void)

@@ -204,6 +204,23 @@ static void of_a_job_that_has_not_changed_only_that_is_told(void **state)
 	is_as_alone(3);
 }
 
+static void one_that_cannot_be_read_spoils_no_other(void **state)
+{
+	struct id broken = job_with_attempts(1), other = job_new((struct a_job){ 0 });
+
+	(void)state;
+	raw_run(here.raw, "SET SESSION sql_mode = ''");
+	raw_run(here.raw, "UPDATE attempts SET state = '' WHERE job_id = %s", x(&broken));
+	raw_run(here.raw, "SET SESSION sql_mode = DEFAULT");
+	ask(caller_with("ann-token"), &broken);
+	ask(caller_with("ann-token"), &other);
+	assert_int_equal(look_all(here.db), 1);
+	assert_int_equal(guests[0].look.rc, RC_FAULT);
+	assert_int_equal(guests[1].look.rc, RC_OK);
+	is_as_alone(0);
+	is_as_alone(1);
+}
+
 static void the_connection_that_died_is_made_again(void **state)
 {
 	struct id jobs[] = { job_with_attempts(2), job_with_attempts(1) };
@@ -247,6 +264,7 @@ int main(void)
 		T(each_has_the_answer_that_it_would_have_had_alone),
 		T(large_jobs_go_alone),
 		T(of_a_job_that_has_not_changed_only_that_is_told),
+		T(one_that_cannot_be_read_spoils_no_other),
 		T(the_connection_that_died_is_made_again),
 		T(b10_where_the_database_refuses_all_are_told_so),
 	};
