@@ -86,9 +86,11 @@ enum certify_asked certify_store_ask(struct db *db, const struct certify_order *
 {
 	struct contract *contract = NULL;
 	struct asking asking = { .name = order->contract };
-	enum rc rc = read_current(db, order->contract, &asking.version, &contract);
+	enum rc rc = db_catch_up(db); /* with the contract, and with runs that have ended */
 	enum certify_asked asked = CERTIFY_NOT_STORED;
 
+	if (rc == RC_OK)
+		rc = read_current(db, order->contract, &asking.version, &contract);
 	if (rc == RC_NOT_FOUND)
 		return CERTIFY_NO_SUCH_CONTRACT;
 	if (rc != RC_OK)

@@ -395,6 +395,7 @@ enum rc db_begin(struct db *db)
 		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "begin",
 				 false);
 	db->in_transaction = true;
+	db->wrote = false;
 	return RC_OK;
 }
 
@@ -474,7 +475,14 @@ static enum rc ask_others(struct db *db, enum rc rc, bool *asked)
 	return db_catch_up(db);
 }
 
-enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+/* Another node's write would have thrown out what wrote something itself. */
+static bool may_be_out_of_date(const struct db *db, enum rc rc)
+{
+	return rc == RC_CONFLICT || (rc == RC_OK && !db->wrote);
+}
+
+static enum rc transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg,
+			bool sure)
 {
 	enum rc rc = RC_RETRY;
 	bool asked = false, again = true;
@@ -485,13 +493,24 @@ enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), vo
 		rc = transact_once(db, work, arg);
 		if (rc == RC_RETRY && db_was_locked_out(db))
 			break;
-		enum rc others = ask_others(db, rc, &asked);
+		bool doubted = sure && may_be_out_of_date(db, rc);
+		enum rc others = ask_others(db, doubted ? RC_NOT_FOUND : rc, &asked);
 
 		if (others != RC_OK && others != RC_NOT_FOUND)
 			return others;
 		again = rc == RC_RETRY || others == RC_OK;
 	}
 	return rc;
+}
+
+enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	return transact(db, work, arg, false);
+}
+
+enum rc db_transact_sure(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg)
+{
+	return transact(db, work, arg, true);
 }
 
 bool db_refused(enum rc rc)

@@ -46,6 +46,12 @@ MUST_CHECK enum rc db_catch_up(struct db *db);
  * returns otherwise comes back after a rollback; RC_OK means committed. */
 MUST_CHECK enum rc db_transact(struct db *db, enum rc (*work)(struct db *db, void *arg), void *arg);
 
+/* The same for what somebody is answered: in a cluster, where nothing was written (a refusal, or
+ * what looks as if it had been done before), it is run again once all that others have written is
+ * to be seen. */
+MUST_CHECK enum rc db_transact_sure(struct db *db, enum rc (*work)(struct db *db, void *arg),
+				    void *arg);
+
 /* What was asked is refused as such, while something else may well be done. */
 bool db_refused(enum rc rc);
 

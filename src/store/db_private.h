@@ -24,6 +24,7 @@ struct db {
 	MYSQL *mysql; /* NULL: not connected */
 	const char *defaults_file;
 	bool in_transaction;
+	bool wrote;		    /* rows, in the transaction that is open or was last */
 	bool patient;		    /* no time-out on answers */
 	bool cluster;		    /* the server is a Galera node */
 	uint64_t packet_max;	    /* the server's max_allowed_packet, in bytes */

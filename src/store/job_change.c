@@ -107,7 +107,7 @@ enum changed job_store_cancel(struct db *db, const struct identity *who, const s
 	struct change change = { .who = who, .id = id, .if_match = if_match, .job = job_out };
 
 	*job_out = (struct job){ 0 };
-	return outcome(db_transact(db, cancel, &change), &change);
+	return outcome(db_transact_sure(db, cancel, &change), &change);
 }
 
 static enum rc cancel_by_key(struct db *db, void *arg)
@@ -169,7 +169,7 @@ enum changed job_store_cancel_key(struct db *db, const struct identity *who,
 		if (rc == RC_OK)
 			rc = answer(db, tombstone_id, &change, CHANGED_TOMBSTONE);
 		else if (rc == RC_CONFLICT)
-			rc = db_transact(db, cancel_by_key, &change);
+			rc = db_transact_sure(db, cancel_by_key, &change);
 	}
 	if (rc == RC_OK && change.changed == CHANGED_DONE && id_equal(&job_out->id, tombstone_id))
 		change.changed = CHANGED_TOMBSTONE;
@@ -294,5 +294,5 @@ enum changed job_store_request_attempt(struct db *db, const struct identity *who
 
 	*job_out = (struct job){ 0 };
 	*refusal_out = (struct refusal){ .why = STANDING_VALID };
-	return outcome(db_transact(db, request, &change), &change);
+	return outcome(db_transact_sure(db, request, &change), &change);
 }

@@ -223,5 +223,5 @@ static enum rc delete_unused(struct db *db, void *arg)
 
 enum rc provider_store_delete(struct db *db, const char *name)
 {
-	return db_transact(db, delete_unused, (void *)(uintptr_t)name);
+	return db_transact_sure(db, delete_unused, (void *)(uintptr_t)name);
 }

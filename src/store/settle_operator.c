@@ -158,38 +158,50 @@ static enum rc settle_by_hand(struct db *db, void *arg)
 	return rows_read_job(db, &hand->word.job_id, hand->job);
 }
 
+struct judging {
+	struct word word;
+	struct job_terms terms;
+};
+
+static enum rc read_terms(struct db *db, void *arg)
+{
+	struct judging *judging = arg;
+	enum rc rc = settle_find_job(db, &judging->word);
+
+	job_terms_release(&judging->terms); /* of an earlier round */
+	return rc == RC_OK ? terms_store_read(db, &judging->word.job_id, "", &judging->terms) : rc;
+}
+
 /* The result is judged before anything is locked: neither contract nor input ever changes. *met_out
  * false: refusal says why. RC_NOT_FOUND: no such attempt. */
 static enum rc judge_result(struct db *db, struct hand *hand, bool *met_out)
 {
-	struct word word = *hand->given;
+	struct judging judging = { .word = *hand->given };
+	const struct job_terms *terms = &judging.terms;
 	struct refusal *refusal = hand->refusal;
 	enum contract_verdict verdict = CONTRACT_MET;
-	struct job_terms terms = { .has_contract = false };
 	struct json_doc *input = NULL;
 	struct json_error error;
 	struct text why;
-	enum rc rc = settle_find_job(db, &word);
+	enum rc rc = db_read(db, read_terms, &judging);
 
 	*met_out = true;
 	text_init(&why, sizeof refusal->words - 1);
-	if (rc == RC_OK)
-		rc = terms_store_read(db, &word.job_id, "", &terms);
-	if (rc != RC_OK || !terms.has_contract)
+	if (rc != RC_OK || !terms->has_contract)
 		goto out;
-	rc = terms.contract ? RC_OK : RC_FAULT; /* this program can't read it: it can't judge */
-	if (rc == RC_OK && terms.input.bytes)
-		rc = json_parse(terms.input.bytes, terms.input.len, INTENT_DEPTH_MAX, &input,
+	rc = terms->contract ? RC_OK : RC_FAULT; /* this program can't read it: it can't judge */
+	if (rc == RC_OK && terms->input.bytes)
+		rc = json_parse(terms->input.bytes, terms->input.len, INTENT_DEPTH_MAX, &input,
 				&error);
 	if (rc == RC_OK)
-		rc = contract_judge(terms.contract, word.result, word.result_len,
+		rc = contract_judge(terms->contract, judging.word.result, judging.word.result_len,
 				    input ? json_root(input) : NULL, &verdict, &why);
 	*met_out = verdict == CONTRACT_MET;
 	snprintf(refusal->words, sizeof refusal->words, "%s", why.bytes ? why.bytes : "");
 out:
 	text_release(&why);
 	json_free(input);
-	job_terms_release(&terms);
+	job_terms_release(&judging.terms);
 	return rc;
 }
 
@@ -209,7 +221,7 @@ enum changed settle_by_operator(struct db *db, const struct word *word,
 	if (rc == RC_OK && !met)
 		return CHANGED_CONTRACT_VIOLATION;
 	if (rc == RC_OK)
-		rc = db_transact(db, settle_by_hand, &hand);
+		rc = db_transact_sure(db, settle_by_hand, &hand);
 	if (rc == RC_OK) {
 		settle_log(&hand.settling, &hand.word);
 		return hand.changed;

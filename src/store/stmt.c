@@ -361,6 +361,7 @@ enum rc stmt_run(struct stmt *st)
 		if (mysql_stmt_store_result(st->mysql_stmt) != 0)
 			return broken_off(st, sent);
 	}
+	st->db->wrote |= st->writes && stmt_changed(st) > 0;
 	return db_still_open(st->db, sql_name(st->id)) ? RC_OK : RC_RETRY;
 }
 

@@ -539,6 +539,115 @@ static void what_one_node_was_told_of_the_other_accepts(void **state)
 	db_free(there);
 }
 
+/* What is decided about a row that another node has just written is decided about what it wrote. */
+
+struct asked {
+	struct db *there;
+	struct identity ann;
+	struct id job, attempt;
+	struct job answer;
+	struct refusal refusal;
+};
+
+static enum changed settled_with_a_result(struct asked *a)
+{
+	struct word word = result_of(&a->attempt, "{}");
+
+	word.who = "op";
+	return settle_by_operator(a->there, &word, NULL, &a->answer, &a->refusal);
+}
+
+static void write_attempt(struct asked *a)
+{
+	a->job = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = 1 });
+	a->attempt = attempt_new((struct an_attempt){ .job = &a->job, .state = ATTEMPT_UNKNOWN });
+}
+
+static enum changed sent_to_another_provider(struct asked *a)
+{
+	return job_store_request_attempt(a->there, &a->ann, &a->job, "later", NULL, &a->answer,
+					 &a->refusal);
+}
+
+static void write_provider(struct asked *a)
+{
+	(void)a;
+	provider_new("later", 1);
+}
+
+static enum changed cancelled_as_it_is(struct asked *a)
+{
+	const struct if_match as_it_is = { .present = true, .len = 1, .list = { { 0, 7 } } };
+
+	return job_store_cancel(a->there, &a->ann, &a->job, &as_it_is, &a->answer);
+}
+
+static void write_revision(struct asked *a)
+{
+	raw_run(here.raw, "UPDATE jobs SET revision = 7 WHERE id = %s", x(&a->job));
+}
+
+static enum changed tried_again(struct asked *a)
+{
+	enum changed changed = job_store_request_attempt(a->there, &a->ann, &a->job, NULL, NULL,
+							 &a->answer, &a->refusal);
+
+	return raw_number("SELECT state = 'queued' FROM jobs WHERE id = %s", x(&a->job))
+		       ? changed
+		       : CHANGED_JOB_SETTLED;
+}
+
+static void write_failure(struct asked *a)
+{
+	raw_run(here.raw, "UPDATE jobs SET state = 'failed', version = 1 WHERE id = %s",
+		x(&a->job));
+}
+
+/* Its last job has ended there. */
+static enum changed deleted(struct asked *a)
+{
+	return provider_store_delete(a->there, "used") == RC_OK ? CHANGED_DONE : CHANGED_IN_DOUBT;
+}
+
+static void write_end(struct asked *a)
+{
+	raw_run(here.raw, "UPDATE jobs SET state = 'cancelled' WHERE id = %s", x(&a->job));
+}
+
+static void what_is_decided_at_one_node_heeds_what_another_has_acknowledged(void **state)
+{
+	static const struct {
+		const char *what, *provider;
+		void (*write)(struct asked *a);
+		enum changed (*ask)(struct asked *a);
+	} rows[] = {
+		{ "a result", "press", write_attempt, settled_with_a_result },
+		{ "another provider", "press", write_provider, sent_to_another_provider },
+		{ "If-Match", "press", write_revision, cancelled_as_it_is },
+		{ "another try", "press", write_failure, tried_again },
+		{ "a deletion", "used", write_end, deleted },
+	};
+	struct asked a = { .there = node_db(1), .ann = user_named("ann") };
+
+	(void)state;
+	provider_new("used", 1);
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		a.job = job_new((struct a_job){ .provider = rows[i].provider });
+		assert_int_equal(db_catch_up(a.there), RC_OK);
+		nodes_lag(0, 3000);
+		rows[i].write(&a);
+		if (node_number(node_raw(1), "SELECT COUNT(*) FROM lag") ==
+		    raw_number("SELECT COUNT(*) FROM lag"))
+			fail_msg("%s: no node lags", rows[i].what);
+		enum changed changed = rows[i].ask(&a);
+
+		job_release(&a.answer);
+		if (changed != CHANGED_DONE)
+			fail_msg("%s: %d", rows[i].what, changed);
+	}
+	db_free(a.there);
+}
+
 /* Its applier stands still, as under a backup's lock. What it doesn't know it doesn't deny. */
 static void a_node_that_lags_says_so_and_not_that_nothing_is_there(void **state)
 {
@@ -624,6 +733,7 @@ int main(void)
 		TEST(no_attempt_starts_by_a_certificate_that_died_at_another_node),
 		TEST(what_one_node_acknowledged_the_other_finds),
 		TEST(what_one_node_was_told_of_the_other_accepts),
+		TEST(what_is_decided_at_one_node_heeds_what_another_has_acknowledged),
 		TEST(a_node_that_lags_says_so_and_not_that_nothing_is_there),
 		cmocka_unit_test(two_migrates_at_two_nodes_apply_each_once), /* leaves nothing */
 	};
