@@ -837,3 +837,26 @@ junk() {
 	done
 	site_down junk
 }
+
+# from NETWORK N: N requests over one connection, each from another address of that network; how many had which status.
+from() {
+	local i
+
+	for ((i = 1; i <= $2; i++)); do
+		printf '%s\n' "url = http://127.0.0.1:$PLAIN/v1/jobs" "header = \"X-Forwarded-For: $1$(printf "${3-%x}" $i)\"" 'output = /dev/null' \
+			'write-out = %{http_code}\n' next
+	done >"$BATS_TEST_TMPDIR/from"
+	sed -i '$d' "$BATS_TEST_TMPDIR/from"
+	curl -sS --max-time 60 -K "$BATS_TEST_TMPDIR/from" | sort | uniq -c | xargs
+}
+
+@test "the addresses of one IPv6 network share a limit; another network, and each IPv4 address, has its own" {
+	# one in a while, so that no machine is too slow to exceed it
+	site_up network 's,^(limit_req_zone.*zone=onejob_requests:.*rate=).*,\11r/m;,; s,^server_tokens off;,& set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;,'
+	has 'one network' '^20[1-9] 401 2[0-9] 429$' "$(from 2001:db8:0:a:: 230)"
+	is 'its other half' "$(from 2001:db8:0:a:ffff:ffff:ffff: 1)" '1 429'
+	is 'the one beside it' "$(from 2001:db8:0:b:: 1)" '1 401'
+	is 'a network whose bytes are line ends' "$(from 2001:a0a:a0a:a0a:: 1)" '1 401'
+	is 'IPv4' "$(from 192.0.2. 230 %d)" '230 401'
+	site_down network
+}
