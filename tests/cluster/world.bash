@@ -179,9 +179,9 @@ database_up() {
 	galera_start_all "$WORLD" 3>&- || return 1
 }
 
-# What the unit of MariaDB does before it starts.
+# What the unit of MariaDB does before it starts. It has hung once, and taken all memory there was.
 recovered() { # N
-	(galera_within "$1" mariadbd --defaults-file="$WORLD/n$1.cnf" "$(galera_user)" --wsrep_recover --disable-log-error 2>&1 >/dev/null </dev/null) |
+	(galera_within "$1" timeout -s KILL 120 mariadbd --defaults-file="$WORLD/n$1.cnf" "$(galera_user)" --wsrep_recover --disable-log-error 2>&1 >/dev/null </dev/null) |
 		sed -n 's/.*WSREP: Recovered position: *//p'
 }
 
