@@ -372,16 +372,38 @@ static enum rc be_fresh(struct db *db)
 	return db_catch_up(db);
 }
 
-enum rc db_execute(struct db *db, const char *text)
+/* What is to be made is there, what is to go is gone. */
+static bool done_before(unsigned int error_no)
+{
+	switch (error_no) {
+	case ER_TABLE_EXISTS_ERROR:
+	case ER_DUP_FIELDNAME:
+	case ER_DUP_KEYNAME:
+	case ER_CANT_DROP_FIELD_OR_KEY:
+	case ER_BAD_TABLE_ERROR: return true;
+	default: return false;
+	}
+}
+
+static enum rc execute(struct db *db, const char *text, bool again)
 {
 	enum rc rc = db_ready(db);
 
 	if (rc != RC_OK)
 		return rc;
-	if (mysql_query(db->mysql, text) != 0)
-		return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute",
-				 true);
-	return RC_OK;
+	if (mysql_query(db->mysql, text) == 0 || (again && done_before(mysql_errno(db->mysql))))
+		return RC_OK;
+	return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute", true);
+}
+
+enum rc db_execute(struct db *db, const char *text)
+{
+	return execute(db, text, false);
+}
+
+enum rc db_execute_again(struct db *db, const char *text)
+{
+	return execute(db, text, true);
 }
 
 enum rc db_begin(struct db *db)

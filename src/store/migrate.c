@@ -112,20 +112,6 @@ enum rc migrate_check(struct db *db, struct schema_state *state_out)
 	return db_read(db, read_applied, &check);
 }
 
-/* A migration that was begun and not seen to end may have done its one statement: then it says so.
- */
-static bool done_before(const struct db *db)
-{
-	switch (db_errno(db)) {
-	case ER_TABLE_EXISTS_ERROR:
-	case ER_DUP_FIELDNAME:
-	case ER_DUP_KEYNAME:
-	case ER_CANT_DROP_FIELD_OR_KEY:
-	case ER_BAD_TABLE_ERROR: return true;
-	default: return false;
-	}
-}
-
 static enum rc note_begin(struct db *db, const struct migration *migration)
 {
 	unsigned char digest[SHA256_BYTES];
@@ -158,7 +144,8 @@ static enum rc begin(struct db *db, const struct migration *migration, bool *beg
 	return rc;
 }
 
-/* The first one makes the table that the others are noted in, so it is noted after. */
+/* A migration that was begun and not seen to end may have done its one statement.
+ * The first one makes the table that the others are noted in, so it is noted after. */
 static enum rc apply_once(struct db *db, const struct migration *migration, bool begun)
 {
 	bool first = migration == migrations;
@@ -167,9 +154,7 @@ static enum rc apply_once(struct db *db, const struct migration *migration, bool
 
 	if (rc != RC_OK)
 		return rc;
-	rc = db_execute(db, migration->text);
-	if (rc == RC_FAULT && may_be_done && done_before(db))
-		rc = RC_OK;
+	rc = may_be_done ? db_execute_again(db, migration->text) : db_execute(db, migration->text);
 	if (rc == RC_OK)
 		rc = begin(db, migration, &begun);
 	return rc == RC_OK ? note_end(db, migration) : rc;

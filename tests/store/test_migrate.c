@@ -47,6 +47,7 @@ static void migrate(size_t want)
 	assert_int_equal(schema.verdict, SCHEMA_CURRENT);
 	assert_int_equal(schema.at, schema.wants);
 	assert_int_equal(applied.len, want);
+	assert_int_equal(db_errno(here.db), 0); /* nothing was refused, and logged */
 }
 
 static uint64_t tables(void)
@@ -196,12 +197,12 @@ static void an_interrupted_migration_heals(void **state)
 		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, tokens, "
 		  "contracts, contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations", 26 },
+		  "DELETE FROM schema_migrations", 29 },
 		{ "stopped in the middle",
 		  "DROP TABLE outbox, webhooks, races, attempts, jobs, pollers, providers, "
 		  "contracts, contract_versions, contract_routes, certificates, certify_runs, "
 		  "provider_versions, counters",
-		  "DELETE FROM schema_migrations WHERE number >= 3", 24 },
+		  "DELETE FROM schema_migrations WHERE number >= 3", 27 },
 	};
 
 	(void)state;
@@ -229,7 +230,12 @@ static void a_migration_that_fails_is_a_fault_and_stays_to_be_done(void **state)
 	assert_int_equal(check().at, 1);
 }
 
-#define ONLINE_SINCE 24 /* older ones have landed, some otherwise, and never change */
+/* Older ones have landed, some otherwise, and never change; and a column that is computed and
+ * stored costs a copy of its table. */
+static bool may_hold_up_writers(unsigned int number)
+{
+	return number < 24 || (number >= 27 && number <= 29);
+}
 
 /* A deployment goes on while its schema is brought up to date (doc/upgrade.md). */
 static void a_migration_of_a_table_in_use_keeps_nobody_from_writing(void **state)
@@ -245,12 +251,28 @@ static void a_migration_of_a_table_in_use_keeps_nobody_from_writing(void **state
 	for (size_t i = 0; i < ROWS(migrations); i++) {
 		const char *text = strstr(migrations[i].text, "ALTER TABLE");
 
-		if (!text || migrations[i].number < ONLINE_SINCE)
+		if (!text || may_hold_up_writers(migrations[i].number))
 			raw_run(here.raw, "%s", migrations[i].text);
 		else
 			raw_run(here.raw, "%.*s, LOCK = NONE", (int)(strrchr(text, ';') - text),
 				text);
 	}
+}
+
+/* MariaDB's purge opens a table anew for each of these, which ends badly in a server that is ended
+ * while it starts (sql/0027). */
+static void no_index_has_a_column_that_is_computed_and_not_stored(void **state)
+{
+	(void)state;
+	migrate(check().wants);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM information_schema.columns WHERE "
+				    "table_schema = DATABASE() AND extra LIKE '%%STORED%%'"),
+			 6);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM information_schema.columns c JOIN "
+				    "information_schema.statistics s USING (table_schema, "
+				    "table_name, column_name) WHERE table_schema = DATABASE() AND "
+				    "c.extra LIKE '%%VIRTUAL%%'"),
+			 0);
 }
 
 #define FRESH(f) cmocka_unit_test_setup(f, fresh)
@@ -266,6 +288,7 @@ int main(void)
 		FRESH(an_interrupted_migration_heals),
 		FRESH(a_migration_that_fails_is_a_fault_and_stays_to_be_done),
 		FRESH(a_migration_of_a_table_in_use_keeps_nobody_from_writing),
+		FRESH(no_index_has_a_column_that_is_computed_and_not_stored),
 	};
 
 	return cmocka_run_group_tests_name("migrate", tests, testdb_open, testdb_close);
