@@ -125,6 +125,25 @@ nothing_was_done() {
 	fine_again
 }
 
+@test "a node that dies with much left to purge finds out where it was" {
+	sql 3 "CREATE DATABASE churn; CREATE TABLE churn.jobs LIKE jobs; CREATE TABLE churn.attempts LIKE attempts"
+	at_node 3 'START TRANSACTION WITH CONSISTENT SNAPSHOT; SELECT COUNT(*) FROM churn.jobs; SELECT SLEEP(600)'
+	wait_for 60 sleeps 3
+	sql 3 "INSERT INTO churn.jobs (id, owner, idempotency_key, state, max_attempts, attempts_allowed, run_after, created_at, updated_at)
+		SELECT UNHEX(MD5(seq)), 'a', seq, 'queued', 1, 1, NOW(6), NOW(6), NOW(6) FROM seq_1_to_20000;
+		INSERT INTO churn.attempts (id, job_id, number, provider, provider_version, generation, state, version_read, started_at)
+		SELECT id, id, 1, 'a', 1, 1, 'starting', 1, NOW(6) FROM churn.jobs;
+		UPDATE churn.jobs SET state = 'unknown'; UPDATE churn.attempts SET state = 'unknown';
+		DELETE FROM churn.jobs; DELETE FROM churn.attempts"
+	node_kill 3
+	recovered 3
+	[[ $(recovered 3) =~ :[1-9][0-9]*$ ]]
+	node_start 3
+	node_synced 3
+	sql 3 'DROP DATABASE churn'
+	fine_again
+}
+
 @test "all three lose power: the one that was first is found by what each wrote, and nothing acknowledged is lost" {
 	local n best position from most=-1
 

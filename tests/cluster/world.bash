@@ -179,10 +179,13 @@ database_up() {
 	galera_start_all "$WORLD" 3>&- || return 1
 }
 
-# What the unit of MariaDB does before it starts. It has hung once, and taken all memory there was.
+# What the unit of MariaDB does before it starts. A server that doesn't end by itself takes all the memory there is (sql/0027).
 recovered() { # N
-	(galera_within "$1" timeout -s KILL 120 mariadbd --defaults-file="$WORLD/n$1.cnf" "$(galera_user)" --wsrep_recover --disable-log-error 2>&1 >/dev/null </dev/null) |
-		sed -n 's/.*WSREP: Recovered position: *//p'
+	local said
+
+	said=$(ulimit -v 4000000; galera_within "$1" timeout -s KILL 120 mariadbd --defaults-file="$WORLD/n$1.cnf" "$(galera_user)" --wsrep_recover \
+		--disable-log-error 2>&1 >/dev/null </dev/null) || { echo "node $1 doesn't find out where it was: $said" >&2; return 1; }
+	sed -n 's/.*WSREP: Recovered position: *//p' <<<"$said"
 }
 
 node_start() { # N
@@ -199,6 +202,14 @@ status_of() { galera_status "$WORLD" "$1" "$2"; }	# N NAME
 
 sql() { # N STATEMENT: what was committed anywhere is seen
 	galera_sql "$WORLD" "$1" "SET wsrep_sync_wait = 1; USE onejob; $2"
+}
+
+at_node() { # N STATEMENTS: in the background
+	begin "host$1" "at-node$1" mariadb --no-defaults --socket="$WORLD/n$1.sock" --user=root -e "$2"
+}
+
+sleeps() { # N: the last of the statements
+	[ "$(sql "$1" "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(%' AND id <> CONNECTION_ID()")" = 1 ]
 }
 
 # --- onejob

@@ -299,13 +299,14 @@ root:root 600 /etc/onejob/migrate.cnf' ]
 
 # The newest migration but one is an older schema; the newest is undone by hand.
 older_schema() {
-	[ "$(sql 'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1')" = 0026_providers_holds ]	# else this is out of date
-	sql 'ALTER TABLE providers DROP COLUMN holds; DELETE FROM schema_migrations ORDER BY number DESC LIMIT 1'
+	[ "$(sql 'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1')" = 0029_certificates_stored ]	# else this is out of date
+	sql "ALTER TABLE certificates MODIFY COLUMN newest TINYINT UNSIGNED GENERATED ALWAYS AS (IF(superseded_at IS NULL, 1, NULL)) STORED
+		COMMENT 'older'; DELETE FROM schema_migrations ORDER BY number DESC LIMIT 1"
 }
 
 newest_schema() {
-	[ "$(sql "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'onejob' AND table_name = 'providers'
-		AND column_name = 'holds'")" = 1 ]
+	[ "$(sql "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'onejob' AND table_name = 'certificates'
+		AND column_name = 'newest' AND column_comment = ''")" = 1 ]
 }
 
 configure_again() { # as an upgrade from the older version does
