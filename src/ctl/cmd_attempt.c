@@ -127,7 +127,7 @@ static void print_doubts(struct ctl *ctl, const struct attempt *attempts, size_t
 		const struct attempt *attempt = &attempts[i];
 
 		ctl_line(ctl, "attempt %s", id_format(&attempt->id, id));
-		ctl_line(ctl, "  age %s, provider %s, phase %s, reason %s, job %s",
+		ctl_line(ctl, "  started %s ago, provider %s, phase %s, reason %s, job %s",
 			 print_age(now_us - attempt->started_us, age), attempt->provider,
 			 word_or_dash(phase_name(attempt->phase)),
 			 word_or_dash(reason_name(attempt->reason)),

@@ -25,8 +25,8 @@
 #define CONTRACTS_LOOKED_AT 50 /* each may have a megabyte */
 #define ROUTES_LOOKED_AT 2000
 #define GRANT_RIGHTS                                                                               \
-	"grant this user SELECT, INSERT, UPDATE, DELETE on the database (and CREATE, ALTER where " \
-	"it runs `onejob migrate`)"
+	"grant this user SELECT, INSERT, UPDATE, DELETE on the database, or use the account that " \
+	"has them"
 
 static void look_at_settings(struct ctl *ctl, struct findings *findings)
 {
@@ -48,7 +48,9 @@ static void unreached(struct ctl *ctl, struct findings *findings, const char *fi
 {
 	char fix[512];
 
-	if (file && access(file, R_OK) != 0)
+	if (db_lacks_right(ctl->db))
+		snprintf(fix, sizeof fix, "%s", GRANT_RIGHTS);
+	else if (file && access(file, R_OK) != 0)
 		snprintf(fix, sizeof fix, "ONEJOB_DEFAULTS_FILE is %s, which this user can't read",
 			 file);
 	else
@@ -126,8 +128,7 @@ static void look_at_vitals(struct ctl *ctl, struct findings *findings)
 	int64_t after_us = clock_real_us();
 
 	if (rc != RC_OK) {
-		findings_add(findings, HEALTH_BAD, "vitals",
-			     "run `onejob migrate`, and " GRANT_RIGHTS, "can't be read: %s",
+		findings_add(findings, HEALTH_BAD, "vitals", GRANT_RIGHTS, "can't be read: %s",
 			     db_error(ctl->db));
 		return;
 	}
@@ -141,9 +142,7 @@ static void accepts(struct findings *findings, const char *path)
 	char rights[256];
 
 	socket_rights(path, rights, sizeof rights);
-	findings_add(findings, HEALTH_OK, "API socket", "",
-		     "%s accepts; it is %s, and nginx's user must be able to write there", path,
-		     rights);
+	findings_add(findings, HEALTH_OK, "API socket", "", "%s accepts; it is %s", path, rights);
 }
 
 static void look_at_sockets(struct ctl *ctl, struct findings *findings)

@@ -67,6 +67,18 @@ enum ctl_exit ctl_print_json(struct ctl *ctl, struct json_object *object)
 	return CTL_DONE;
 }
 
+/* The doctor would only say the same. */
+static void say_rights(struct ctl *ctl)
+{
+	if (db_lacks_right(ctl->db))
+		ctl_say(ctl,
+			"the account in %s lacks a right. The programs want SELECT, INSERT, UPDATE "
+			"and DELETE on the database; the schema is made with " CTL_HOW_TO_MIGRATE
+			" (onejob.env(5))",
+			ctl->conf.defaults_file ? ctl->conf.defaults_file
+						: "the usual MySQL option files");
+}
+
 enum ctl_exit ctl_failed(struct ctl *ctl, enum rc rc, const char *what)
 {
 	switch (rc) {
@@ -86,6 +98,7 @@ enum ctl_exit ctl_failed(struct ctl *ctl, enum rc rc, const char *what)
 	case RC__MAX: break;
 	}
 	ctl_say(ctl, "%s: the database failed; nothing was done (%s)", what, db_error(ctl->db));
+	say_rights(ctl);
 	return CTL_UNREACHED;
 }
 
@@ -105,6 +118,7 @@ enum ctl_exit ctl_connect(struct ctl *ctl)
 	if (db_ready(ctl->db) == RC_OK)
 		return CTL_DONE;
 	ctl_say(ctl, "the database can't be reached: %s", db_error(ctl->db));
+	say_rights(ctl);
 	ctl_say(ctl, "its address comes from the group [onejob] of %s; `onejob doctor` tells more",
 		ctl->conf.defaults_file ? ctl->conf.defaults_file : "the usual MySQL option files");
 	return CTL_UNREACHED;

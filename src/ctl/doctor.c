@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ctl/ctl.h"
 #include "ctl/print.h"
 
 #define CLOCK_WARN_US (2 * INT64_C(1000000))
@@ -158,7 +159,7 @@ void doctor_schema(struct findings *findings, const struct schema_state *schema)
 		findings_add(findings, HEALTH_OK, "schema", "", "at %" PRIu32, schema->at);
 		break;
 	case SCHEMA_OLDER:
-		findings_add(findings, HEALTH_BAD, "schema", "run `onejob migrate`",
+		findings_add(findings, HEALTH_BAD, "schema", "run " CTL_HOW_TO_MIGRATE,
 			     "at %" PRIu32 ", this program wants %" PRIu32, schema->at,
 			     schema->wants);
 		break;
@@ -327,7 +328,7 @@ static void judge_unknown(struct findings *findings, const struct vitals *vitals
 		findings_add(findings, HEALTH_WARN, "oldest unknown job",
 			     "onejob attempt list --unknown   shows them with the commands that "
 			     "settle them",
-			     "%s, for %s; %" PRIu64 " %s unknown",
+			     "%s, unknown for %s; %" PRIu64 " %s unknown",
 			     id_format(&vitals->oldest_unknown, id),
 			     print_age(vitals->database_now_us - vitals->oldest_unknown_us, age),
 			     vitals->unknown_attempts,

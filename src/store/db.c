@@ -566,6 +566,16 @@ const char *db_error(const struct db *db)
 	return db->error;
 }
 
+bool db_lacks_right(const struct db *db)
+{
+	switch (db->error_no) {
+	case ER_DBACCESS_DENIED_ERROR:	  /* 1044: on the whole database */
+	case ER_TABLEACCESS_DENIED_ERROR: /* 1142 */
+	case ER_COLUMNACCESS_DENIED_ERROR: return true;
+	default: return false;
+	}
+}
+
 bool db_was_too_large(const struct db *db)
 {
 	return db->error_no == ER_NET_PACKET_TOO_LARGE;

@@ -58,6 +58,9 @@ bool db_refused(enum rc rc);
 /* The last error in words, for people; never NULL. */
 const char *db_error(const struct db *db);
 
+/* The last error was that this account may not do what was asked: it lacks a right. */
+bool db_lacks_right(const struct db *db);
+
 /* The last RC_INVALID was a value larger than the server's packets. */
 bool db_was_too_large(const struct db *db);
 

@@ -120,7 +120,7 @@ begin() { # NAME
 guide() {
 	local words root
 
-	root=/proc/$(cut -d' ' -f1 "$WORK/$1.machine")/root
+	root=$(root_of "$1")
 	section "$@" >"$root/root/section"
 	grep -q . "$root/root/section"
 	on "$1" bash -euxc 'cd /root; . ./section' >"$WORK/section.out" 2>&1 </dev/null 3>&- || { cat "$WORK/section.out"; return 1; }
@@ -134,7 +134,17 @@ section() { # NAME HEADING [N]
 	awk -v heading="## $2" -v n="${3-}" '/^## / { on = $0 == heading; block = 0; open = 0; next }
 		/^    / { if (!open) block++; open = 1; if (on && (n == "" || n == block)) print substr($0, 5); next }
 		/./ { open = 0 }' "$TOP/doc/cluster.md" |
-		sed "s/NODE=host1 ADDRESS=10.0.0.11/NODE=$1 ADDRESS=$(address "$1")/"
+		sed -e "s/NODE=host1 ADDRESS=10.0.0.11/NODE=$1 ADDRESS=$(address "$1")/" \
+			-e 's,https://printer.example/jobs,http://10.0.0.10:7000/printer,' \
+			-e "s/^TOKEN=oj_\.\.\./TOKEN=$(cat "$WORK/token" 2>/dev/null)/"
+}
+
+root_of() { echo "/proc/$(cut -d' ' -f1 "$WORK/$1.machine")/root"; }	# NAME: its files, as they are seen from here
+
+# filled_in NAME SHIPPED FILE: the comments are those of the shipped file, and no word that stands for something is left elsewhere.
+filled_in() {
+	diff <(grep '^#' "$TOP/doc/cluster/$2") <(grep '^#' "$(root_of "$1")$3")
+	! grep -v '^#' "$(root_of "$1")$3" | grep -wE 'NODE|ADDRESS|MEMBERS|HOSTS|FRONT' || return 1
 }
 
 wait_for() { # COMMAND...: for two minutes
@@ -184,12 +194,23 @@ calm() {
 # --- the tests
 
 @test "the guide makes a cluster of three machines, and starts onejob on each" {
-	local name
+	local name file
 
 	for name in $HOSTS; do
 		guide $name 'Packages, on each host'
 		on $name sed -i 's/gcache.size=512M/gcache.size=16M/' /usr/share/onejob/cluster/galera.cnf
 		guide $name 'The node, on each host'
+		filled_in $name galera.cnf /etc/mysql/mariadb.conf.d/90-onejob.cnf
+		filled_in $name mariadb.conf /etc/systemd/system/mariadb.service.d/onejob.conf
+		filled_in $name onejob-api.socket.conf /etc/systemd/system/onejob-api.socket.d/cluster.conf
+	done
+	guide host1 'The same on each host' 1
+	for name in host2 host3; do
+		cp "$(root_of host1)/root/onejob-same.tar.gz" "$(root_of $name)/root/"
+		guide $name 'The same on each host' 2
+		for file in onejob.env callback.keys secrets.env; do
+			cmp "$(root_of host1)/etc/onejob/$file" "$(root_of $name)/etc/onejob/$file"
+		done
 	done
 	guide host1 'The first node'
 	guide host2 'The other nodes'
@@ -205,9 +226,10 @@ calm() {
 @test "the guide puts nginx before them, and a job is done; its metrics are for nobody else" {
 	on front sh -c 'apt-get install -y /root/onejob_*.deb' >"$WORK/front.log" 2>&1 </dev/null 3>&-
 	guide front 'nginx, on the front'
-	echo '{"url": "http://10.0.0.10:7000/printer"}' >"/proc/$(cut -d' ' -f1 "$WORK/host1.machine")/root/root/printer.json"
-	on host1 sh -c 'runuser -u onejob -- env ONEJOB_DEFAULTS_FILE=/etc/onejob/my.cnf onejob provider put printer - </root/printer.json'
-	oj token create --owner alice >"$WORK/token"
+	guide host1 'The first job' 1
+	grep -ox 'oj_[A-Za-z0-9_-]*' "$WORK/section.out" >"$WORK/token"
+	guide front 'The first job' 2
+	wait_for succeeded order-1
 	[ "$(create guide-1)" = 201 ]
 	[ "$(create guide-1)" = 200 ]
 	wait_for succeeded guide-1

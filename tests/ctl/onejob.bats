@@ -87,6 +87,34 @@ new_doubt() {
 	lacks hush-hush
 }
 
+# An account that lacks a right on the whole database, and one that may only read.
+@test "whoever lacks a right is told which are wanted, and which account the schema is made with; the doctor says the same" {
+	local how='ONEJOB_DEFAULTS_FILE=/[a-z/]*/onejob/migrate.cnf onejob migrate'
+
+	sql -e "CREATE USER stranger@localhost IDENTIFIED BY '...'; CREATE USER reader@localhost IDENTIFIED BY '...';
+		GRANT SELECT ON onejob.* TO reader@localhost"
+	for name in stranger reader; do
+		sed "s/^user=.*/user=$name/; s/^password=.*/password=.../" "$ONEJOB_DEFAULTS_FILE" >"$BATS_TEST_TMPDIR/$name.cnf"
+	done
+	ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/stranger.cnf run -3 onejob job list
+	has "^onejob: the account in .*/stranger.cnf lacks a right. .*SELECT, INSERT, UPDATE and DELETE .*$how"
+	ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/stranger.cnf run -1 onejob doctor
+	has '^bad +database .* 1044 .*grant this user'
+	ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/reader.cnf run -3 onejob token create --owner "$MINE"
+	has 'denied'
+	has "^onejob: the account in .*/reader.cnf lacks a right"
+	sql -e 'DROP USER stranger@localhost, reader@localhost'
+	newest=$(sql -e 'SELECT MAX(number) FROM schema_migrations')
+	sql -e "UPDATE schema_migrations SET applied_at = NULL WHERE number = $newest"
+	run -3 onejob migrate
+	has "^onejob: the account in .* lacks a right.* CREATE and ALTER: $how"
+	run -1 onejob doctor
+	has "^bad +schema .*by an account that may CREATE and ALTER: $how"
+	sql -e "UPDATE schema_migrations SET applied_at = NOW(6) WHERE number = $newest"
+	run -0 onejob doctor
+	lacks 'lacks a right'
+}
+
 @test "migrate again has nothing to do" {
 	run -0 onejob migrate
 	has '^the schema is at [0-9]+$'
@@ -302,7 +330,7 @@ contract_of() {
 	new_doubt by-hand
 	run -0 onejob attempt list --unknown
 	has "^attempt $ATTEMPT\$"
-	has "^  age [0-9a-z ]+, provider [a-z0-9-]+, phase [a-z_]+, reason [a-z_]+, job $JOB\$"
+	has "^  started [0-9a-z ]+ ago, provider [a-z0-9-]+, phase [a-z_]+, reason [a-z_]+, job $JOB\$"
 	has "onejob attempt settle $ATTEMPT succeeded --result FILE"
 	has "onejob attempt settle $ATTEMPT released"
 	run -0 onejob job show "$JOB"
@@ -398,7 +426,7 @@ contract_of() {
 	ONEJOB_THREDS=4 run -0 onejob doctor
 	has '^warn +unknown settings +nothing reads .*ONEJOB_THREDS'
 	run -0 onejob doctor
-	has "^ok +API socket .*api\.sock accepts; it is $(id -un):$(id -gn), mode 0660,"
+	has "^ok +API socket .*api\.sock accepts; it is $(id -un):$(id -gn), mode 0660( |\$)"
 }
 
 @test "the doctor and the poller's log name what keeps a request from being sent: a callback URL that isn't set up" {

@@ -74,7 +74,7 @@ words_of_manual() {
 
 # What the file says, commented out or not: numbers with their defaults, the others by name.
 settings_of_file() {
-	sed -nE 's/^#?(ONEJOB_[A-Z_]+)=([0-9]*).*/\1 \2/p' systemd/onejob.env
+	sed -nE 's/^#?(ONEJOB_[A-Z_]+)=([0-9]*).*/\1 \2/p' systemd/onejob.env.in
 }
 
 # But for those of ./run, which the programs know only so as not to call them strangers.

@@ -97,13 +97,15 @@ guide() { # HEADING
 
 	section "$1" >"$(inside /root/section)"
 	grep -q . "$(inside /root/section)"
-	on_machine bash -euxc "cd /root/${FROM:-old}; $(grep -hE '^    oj\(\)' "$TOP/doc/one-machine.md"); . /root/section" \
+	on_machine bash -euxc "cd /root/${FROM:-old}; $(guides_oj); . /root/section" \
 		>"$WORK/section.out" 2>&1 </dev/null 3>&- || { cat "$WORK/section.out"; return 1; }
 	cat "$WORK/section.out"
 	while read -r words; do
 		grep -v '^+' "$WORK/section.out" | grep -F -e "$words" || { echo "not printed: $words"; return 1; }
 	done < <(section "$1" | sed -n 's/^#> //p')
 }
+
+guides_oj() { grep -E '^    oj\(\)' "$TOP/doc/one-machine.md"; }
 
 section() { # HEADING
 	awk -v heading="## $1" '/^## / { on = $0 == heading } on && sub(/^    /, "")' "$TOP/doc/one-machine.md" |
@@ -223,6 +225,27 @@ root:root 600 /etc/onejob/migrate.cnf' ]
 	oj token create --owner alice >"$WORK/token"
 }
 
+site() { on_machine curl -sS --cacert /etc/ssl/certs/onejob.pem --resolve jobs.example.org:443:127.0.0.1 "$@"; }
+
+allowed() { # pages of that origin may call the API
+	site -i -X OPTIONS https://jobs.example.org/v1/jobs -H 'Origin: https://app.example.org' -H 'Access-Control-Request-Method: POST' |
+		grep -i '^access-control-allow-origin: https://app.example.org'
+}
+
+@test "the pages that may call the API, the limits and the size of a body are edited where the guide says" {
+	run ! allowed
+	on_machine sh -ec 'echo "https://app.example.org token;" >>/etc/onejob/nginx/origins.conf
+		sed -i "s,rate=100r/s,rate=99r/s," /etc/onejob/nginx/limits.conf
+		sed -i "s/client_max_body_size 1m;/client_max_body_size 1k;/" /etc/nginx/sites-available/onejob
+		nginx -T >/root/nginx.conf
+		systemctl reload nginx'
+	wait_for allowed
+	[ "$(on_machine grep -c rate=99r/s /root/nginx.conf)" = 2 ]
+	run site -o /dev/null -w '%{http_code} %{content_type}' https://jobs.example.org/v1/jobs -H 'Idempotency-Key: big' \
+		-H "Authorization: Bearer $(cat "$WORK/token")" -d "$(printf '%2000s' x)"
+	[ "$output" = '413 application/problem+json' ]
+}
+
 @test "the instances of the API are one account's and see nothing of the rest" {
 	local pid
 
@@ -292,6 +315,8 @@ root:root 600 /etc/onejob/migrate.cnf' ]
 	say_all "$VERSION"
 	in_use 3
 	on_machine grep -x ONEJOB_IN_FLIGHT=5000 /etc/onejob/onejob.env
+	on_machine grep -x 'https://app.example.org token;' /etc/nginx/onejob/origins.conf
+	[ "$(on_machine nginx -T 2>/dev/null | grep -c rate=99r/s)" = 2 ]
 	run ! on_machine grep 'as it was' /etc/onejob/my.cnf
 	[ "$(on_machine stat -c '%U:%G %a' /etc/onejob/my.cnf)" = root:onejob\ 640 ]
 	on_machine systemctl is-enabled onejob.target
@@ -350,6 +375,7 @@ configure_again() { # as an upgrade from the older version does
 	[ "$before" = "$(pids)" ]	# not this one
 	# by quotation marks that only systemd reads
 	on_machine sed -i 's,^ONEJOB_DEFAULTS_FILE=.*,ONEJOB_DEFAULTS_FILE="/etc/onejob/other.cnf",' /etc/onejob/onejob.env
+	on_machine bash -c "$(guides_oj); oj token list" | grep alice	# the guide's function, too
 	configure_again
 	[ "$before" != "$(pids)" ]
 	[ "$(create elsewhere-1 printer)" = 201 ]

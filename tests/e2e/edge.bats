@@ -62,8 +62,8 @@ passwords() {
 	done >"$STACK/htpasswd"
 }
 
-# site_up NAME [SED SCRIPT]: an nginx with both examples, in which only that is another which a deployment has to say: addresses,
-# files, the socket. The script is for what they include. $TLS and $CLEAR are the ports, $PLAIN that of a server which has the
+# site_up NAME [SED SCRIPT [ANOTHER]]: an nginx with both examples, in which only that is another which a deployment has to say:
+# addresses, files, the socket. The script is for what they include, the other one for themselves. $TLS and $CLEAR are the ports, $PLAIN that of a server which has the
 # same locations as the site, without TLS.
 site_up() {
 	local top=$STACK/$1
@@ -77,8 +77,8 @@ site_up() {
 	for _ in 1 2 3 4 5; do
 		TLS=$((20000 + RANDOM % 12000)) CLEAR=$((TLS + 1)) PLAIN=$((TLS + 2)) KNOWS=$((TLS + 3)) EARLY=$((TLS + 4)) HASTY=$((TLS + 5))
 		export TLS CLEAR PLAIN KNOWS EARLY HASTY
-		filled_in "$1" site.conf.example >"$top/site.conf"
-		filled_in "$1" owner.conf.example >"$top/owner.conf"
+		filled_in "$1" site.conf.example | sed -E "${3-}" >"$top/site.conf"
+		filled_in "$1" owner.conf.example | sed -E "${3-}" >"$top/owner.conf"
 		main_conf "$1" >"$top/nginx.conf"
 		(cd "$top" && exec setsid nginx -c "$top/nginx.conf" >>"$STACK/log/$1.log" 2>&1 3>&- </dev/null) &
 		echo $! >"$top/site.pid"
@@ -282,6 +282,39 @@ owners() { at $OWNERS "${@:2}" -u "$1:$1's own"; }	# USER METHOD PATH [CURL OPTI
 	head -c 1048577 /dev/zero >"$BATS_TEST_TMPDIR/big"
 	owners alice POST /v1/jobs -H 'Idempotency-Key: wrong' --data-binary "@$BATS_TEST_TMPDIR/big"
 	refused 413 body-too-large
+}
+
+@test "the examples' servers take IPv6 too, all of them, and name the same protocols" {
+	local sites
+
+	sites=$(cat "$TOP"/nginx/{site,owner}.conf.example | awk '/^server \{/ { six = proto = "" }
+		/listen \[::\]:443 ssl http2;/ { six = "IPv6" } /ssl_protocols/ { proto = $0 } /listen 443/ { tls = 1 }
+		/^}/ { if (tls) print six proto; tls = 0 }')
+	is 'them' "$(wc -l <<<"$sites") of $(cat "$TOP"/nginx/*.example | grep -c 'listen 443 ssl http2;')" '4 of 4'
+	is 'what they take' "$(sort -u <<<"$sites")" $'IPv6\tssl_protocols TLSv1.2 TLSv1.3;'
+	if grep -q '\[::1\]' "$STACK/site/owner.conf"; then
+		ADDRESS='[::1]' owners alice GET /v1/jobs
+		is 'by IPv6' "$status" 200
+	fi
+}
+
+@test "how large a body may be is the site's own to say, and what is larger is refused as a problem" {
+	local small=$BATS_TEST_TMPDIR/small big=$BATS_TEST_TMPDIR/big
+
+	site_up small '' 's,client_max_body_size 1m;,client_max_body_size 2k;,'
+	jq -nc '{provider: "away", input: ("x" * 1900)}' >"$small"
+	jq -nc '{provider: "away", input: ("x" * 2100)}' >"$big"
+	at $SITE POST /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H 'Idempotency-Key: size' --data-binary "@$big"
+	refused 413 body-too-large
+	at $SITE POST /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H 'Idempotency-Key: size' -H 'Transfer-Encoding: chunked' \
+		--data-binary "@$big"
+	refused 413 body-too-large
+	owners alice POST /v1/jobs -H 'Idempotency-Key: size' --data-binary "@$big"
+	refused 413 body-too-large
+	is rows "$(rows_of_key size)" 0
+	at $SITE POST /v1/jobs -H "Authorization: Bearer $ONEJOB_TOKEN" -H 'Idempotency-Key: size' --data-binary "@$small"
+	is created "$status" 201
+	site_down small
 }
 
 # as WAY USER METHOD PATH [CURL OPTIONS...]: with what that way knows users by.

@@ -13,7 +13,7 @@ setup_file() {
 	export TOP REAL ONEJOB_BUILD
 	export PATH="$REAL/usr/local/bin:$REAL/usr/local/sbin:$PATH:/usr/sbin:/sbin"
 	unset ONEJOB_DEFAULTS_FILE ONEJOB_API_SOCKET ONEJOB_URL
-	mkdir -p "$REAL/db/log" "$REAL/db/tmp" "$REAL/etc/nginx" "$REAL/etc/onejob"
+	mkdir -p "$REAL/db/log" "$REAL/db/tmp" "$REAL/etc/nginx"
 	chmod 755 "$REAL"
 	cp "$TOP/tests/support/fcgi.pl" "$REAL/fcgi.pl"	# where every account can read it
 	of_stack
@@ -47,7 +47,7 @@ typed() { section | awk -v pattern="$1" '!/^    / { on = 0; next } { sub(/^ +/, 
 said() { section | grep -oE "\`$1[^\`]*\`" | head -n 1 | tr -d '`' | here; }
 
 here() {
-	sed -E -e "s,/(usr/local|run/onejob|etc)/,$REAL/\1/,g" -e "s,/run/onejob$,$REAL/run/onejob," \
+	sed -E -e "s,(^|[^a-z])/(usr/local|run/onejob|etc)/,\1$REAL/\2/,g" -e "s,/run/onejob$,$REAL/run/onejob," \
 		-e 's,-([ouU]) onejob,-\1 nobody,g' -e 's,-g onejob,-g nogroup,g'
 }
 
@@ -62,11 +62,13 @@ as() {
 
 programs() { ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/my.cnf as nobody nogroup "$@"; }
 
+# The file that was copied there, with what README has people write into it.
 option_file() { # NAME USER
-	printf '[onejob]\nsocket=%s\nuser=%s\npassword=...\ndatabase=onejob\n' "$REAL/db/mariadbd.sock" "$2" >"$REAL/etc/onejob/$1"
-	chmod 600 "$REAL/etc/onejob/$1"
-	[ "$(id -u)" != 0 ] || chown nobody "$REAL/etc/onejob/$1"
+	sed -i -e "s,^socket=.*,socket=$REAL/db/mariadbd.sock," -e "s/^user=.*/user=$2/" -e '$apassword=...' "$REAL/etc/onejob/$1"
+	grep -x 'database=onejob' "$REAL/etc/onejob/$1"
 }
+
+sql_of() { mariadb --no-defaults --user="$(id -un)" --socket="$REAL/db/mariadbd.sock" -N ${1:+-e "$1"}; }	# [STATEMENT]
 
 api_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$REAL/usr/local/sbin/onejob-api*" 2>/dev/null | cut -d/ -f3; }
 api_number() { [ "$(api_processes | wc -l)" = "$1" ]; }
@@ -97,6 +99,10 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 	is 'what they start' "$(sed -n 's/^ExecStart=//p' "$REAL"/usr/local/lib/systemd/system/*.service | cut -d' ' -f1)" $'/usr/local/sbin/onejob-api\n/usr/local/sbin/onejob-poller'
 	test -s "$REAL/usr/local/lib/sysusers.d/onejob.conf"
 	is 'what they read' "$(ls "$REAL/usr/local/share/onejob/etc")" $'migrate.cnf\nmy.cnf\nonejob.env'
+	is 'what each unit reads' "$(grep -hE '^Environment(File)?=' "$REAL"/usr/local/lib/systemd/system/*.service | sort -u | sed 's/^[^=]*=-*//')" \
+		"$(cd "$REAL/usr/local/share/onejob/etc" && etc=$(sed -n 's,^ONEJOB_DEFAULTS_FILE=\(.*\)/my.cnf$,\1,p' onejob.env) &&
+			printf '%s\n' "ONEJOB_DEFAULTS_FILE=$etc/my.cnf" "$etc/onejob.env" "$etc/secrets.env")"
+	is 'placeholders' "$(grep -rhoE '@[a-z]+@' "$REAL/usr/local")" ''
 	line=$(said 'cp -r')
 	is 'the copy' "$line" "cp -r $REAL/usr/local/share/onejob/nginx $REAL/etc/nginx/onejob"
 	eval "$line"
@@ -104,17 +110,27 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 }
 
 @test "the accounts that README makes are enough: one migrates and the other works, both as nobody in particular" {
+	is 'the account' "$(typed '^adduser' | head -n 1)" 'adduser --system --group --no-create-home onejob'
+	typed '^adduser' | tail -n +2 >"$REAL/copy"
+	is 'the copies' "$(wc -l <"$REAL/copy")" 3
+	[ "$(id -u)" = 0 ] || sed -i 's/ -g nogroup / /' "$REAL/copy"
+	sh -e "$REAL/copy"
+	is 'modes' "$(cd "$REAL/etc/onejob" && stat -c '%n %a' ./*)" $'./migrate.cnf 600\n./my.cnf 640\n./onejob.env 640'
 	typed '^CREATE DATABASE' >"$REAL/accounts.sql"
 	is 'statements' "$(grep -c ';$' "$REAL/accounts.sql")" 5
-	mariadb --no-defaults --user="$(id -un)" --socket="$REAL/db/mariadbd.sock" <"$REAL/accounts.sql"
+	sql_of <"$REAL/accounts.sql"
 	option_file my.cnf onejob
 	option_file migrate.cnf onejob_migrate
-	is 'it says how' "$(said 'onejob migrate'), $(said 'onejob token')" 'onejob migrate, onejob token create --owner alice'
+	typed '^ONEJOB_DEFAULTS_FILE=.* onejob migrate' >"$REAL/first"
+	is 'what is typed' "$(wc -l <"$REAL/first")" 2
 	run -3 programs onejob migrate
 	has 'why' 'CREATE command denied' "$output"
-	ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/migrate.cnf run -0 as nobody nogroup onejob migrate
-	# shellcheck disable=SC2046 # the words of a command
-	programs $(said 'onejob token') >"$REAL/token"
+	sh -e "$REAL/first" >"$REAL/said"
+	has 'the schema' '^the schema is at' "$(cat "$REAL/said")"
+	tail -n 1 "$REAL/said" >"$REAL/token"
+	is 'its bytes' "$(sql_of "SELECT CONCAT(collation_name, ' ', character_set_name) FROM information_schema.schemata s
+		JOIN information_schema.collations c ON c.collation_name = s.default_collation_name WHERE schema_name = 'onejob'")" \
+		'utf8mb4_bin utf8mb4'
 	run -0 programs onejob doctor
 	has 'rights' '^ok +rights +may read and write' "$output"
 	has 'from cron' '`onejob-poller` claims and sends; .* `--for 55`' "$(section)"
@@ -124,9 +140,9 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 
 @test "the API that README starts is nobody's own, answers nginx's account and no other, and goes on when a process dies" {
 	[ "$(id -u)" = 0 ] || skip 'the folder and the accounts of a socket are made by root'
-	eval "$(typed '^install -d' | head -n 1)"
+	eval "$(typed '^install -d .*/run/onejob' | head -n 1)"
 	is 'the folder' "$(stat -c '%U:%G %a' "$REAL/run/onejob")" 'nobody:www-data 750'
-	typed '^ONEJOB_DEFAULTS_FILE=' >"$REAL/start"
+	typed '^ONEJOB_DEFAULTS_FILE=.*spawn-fcgi' >"$REAL/start"
 	is 'the start' "$(wc -l <"$REAL/start")" 2
 	sed -i '1s/^/echo $$ >"$REAL\/watch.pid"; exec env /' "$REAL/start"
 	bash "$REAL/start" >"$REAL/api.log" 2>&1 3>&- </dev/null &

@@ -345,6 +345,7 @@ stage_upgrade() {
 	through apache api GET /v1/jobs
 	is 'after a touch' "$status $(guest_workers)" '200 '	# an old one has answered
 	stage_upgrade
+	guest sh -c 'for name in limits origins pass; do echo "# changed" >>onejob/onejob/$name.conf; done'
 	STOPPED=$old	# so who answers while the guide is typed is another
 	# shellcheck disable=SC2086 # words
 	kill -STOP $STOPPED
@@ -358,6 +359,8 @@ stage_upgrade() {
 		through $door api GET /v1/jobs
 		is "through $door" "$status" 200
 	done
+	is "nginx's files that were changed, and those that are new" "$(guest sh -c 'grep -lx "# changed" onejob/onejob/*.conf')" \
+		$'onejob/onejob/limits.conf\nonejob/onejob/origins.conf'
 	is 'what was brought' "$(guest ls -A onejob.new/bin onejob.new/sbin)" $'onejob.new/bin:\n\nonejob.new/sbin:'
 }
 

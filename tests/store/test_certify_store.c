@@ -407,6 +407,7 @@ static void the_newest_verdict_of_the_version_that_counts_is_listed(void **state
 	set_out();
 	certify("sum", "second", false);
 	certify("sum", "second", true);
+	pass_a_millisecond();
 	certify("sum", "press", false);
 	assert_int_equal(certificate_store_list(here.db, &filter, &list, &len, &more), RC_OK);
 	assert_true(len == 1 && more && strcmp(list[0].provider, "press") == 0 && !list[0].passed &&

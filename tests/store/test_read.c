@@ -172,16 +172,6 @@ static void a_list_tells_what_is_still_out(void **state)
 	job_list_free(jobs, len);
 }
 
-/* Ids of one millisecond are in no order. */
-static void wait_for_later_id(const struct id *id)
-{
-	struct id later;
-
-	do
-		later = clock_id();
-	while (memcmp(later.bytes, id->bytes, 6) == 0);
-}
-
 static void attempts_and_races_are_listed_newest_first(void **state)
 {
 	struct id job = job_new(
@@ -200,7 +190,7 @@ static void attempts_and_races_are_listed_newest_first(void **state)
 									: ATTEMPT_RELEASED });
 		if (n != 3)
 			assert_int_equal(say(result_of(&last, "12345")), SETTLED_LOST);
-		wait_for_later_id(&last);
+		pass_a_millisecond();
 	}
 	assert_int_equal(attempt_store_list(here.db, false, ATTEMPT_UNKNOWN, NULL, 4, &attempts,
 					    &len, &more),

@@ -13,6 +13,7 @@ struct testdb here;
 struct db *(*crew_connect)(size_t index);
 
 #define SQL_MAX 4096
+#define ID_TIME_BYTES 6
 
 MYSQL *testdb_raw(void)
 {
@@ -501,4 +502,13 @@ uint64_t found_anywhere(const char *bytes)
 	}
 	mysql_free_result(columns);
 	return found;
+}
+
+void pass_a_millisecond(void)
+{
+	struct id before = clock_id(), now;
+
+	do
+		now = clock_id();
+	while (memcmp(now.bytes, before.bytes, ID_TIME_BYTES) <= 0);
 }

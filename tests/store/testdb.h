@@ -123,6 +123,9 @@ struct crew *crew_start(size_t n, void (*work)(struct db *db, size_t index, void
 void crew_join(struct crew *crew);
 void crew_run(size_t n, void (*work)(struct db *db, size_t index, void *arg), void *arg);
 
+/* Ids of one millisecond have no order: all that are made after this come after all before. */
+void pass_a_millisecond(void);
+
 /* How many columns of how many rows of all tables hold these bytes. */
 uint64_t found_anywhere(const char *bytes);
 

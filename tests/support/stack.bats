@@ -83,8 +83,8 @@ start_over() { # as a new shell would
 		ONEJOB_MAX_BODY=$most write_nginx_conf
 		nginx -t -c "$dir/nginx.conf" 2>"$dir/said" || { cat "$dir/said"; return 1; }
 		case $most in
-		5000000) grep -q '^client_max_body_size 5000000;' "$dir/locations.conf" ;;
-		*) grep -q '^client_max_body_size 1m;' "$dir/locations.conf" ;;
+		5000000) grep -q '^[[:space:]]*client_max_body_size 5000000;' "$dir/nginx.conf" ;;
+		*) grep -q '^[[:space:]]*client_max_body_size 1m;' "$dir/nginx.conf" ;;
 		esac
 	done
 }

@@ -293,19 +293,15 @@ start_pollers() {
 # --- nginx
 
 # nginx takes as much as the API does.
-write_locations() {
-	local most=${ONEJOB_MAX_BODY-}
-
-	case $most in
-	'' | *[!0-9]*) most=1m ;;	# the API refuses what is no number
+max_body() {
+	case ${ONEJOB_MAX_BODY-} in
+	'' | *[!0-9]*) echo 1m ;;	# the API refuses what is no number
+	*) echo "$ONEJOB_MAX_BODY" ;;
 	esac
-	sed "s/^client_max_body_size 1m;/client_max_body_size $most;/" "$top/nginx/locations.conf" >"$dir/locations.conf"
 }
 
 write_nginx_conf() {
 	local user_line=
-
-	write_locations
 
 	[ "$(id -u)" != 0 ] || user_line='user root;'	# the folder and the socket are root's alone
 	ln -sfn "$top/nginx" "$dir/onejob"
@@ -340,7 +336,8 @@ write_nginx_conf() {
 			server {
 				listen 127.0.0.1:$port default_server;
 				server_name _;
-				include "$dir/locations.conf";
+				client_max_body_size $(max_body);
+				include onejob/locations.conf;
 				location / {
 					include onejob/pass.conf;
 					fastcgi_param CONTENT_TYPE \$content_type;
