@@ -521,6 +521,8 @@ static int wait_for_work(struct worker *w)
  * 503 meanwhile. */
 static void look_after_database(struct worker *w)
 {
+	if (db_rest(w->api->db))
+		malloc_trim(0);
 	bool reachable = db_ready(w->api->db) == RC_OK;
 
 	if (reachable != w->reachable)

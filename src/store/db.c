@@ -14,6 +14,7 @@
 
 #define CONNECT_TIMEOUT_S 5
 #define ANSWER_TIMEOUT_S 20
+#define BUFFER_KEPT_BYTES (256u << 10)
 #define ROUNDS_MAX 4
 /* What a cluster's node shows may be older by that, which is far less than a lease; and a node that
  * didn't catch up is not waited for again for so long. */
@@ -330,6 +331,15 @@ enum rc db_ready(struct db *db)
 	db_disconnect(db);
 	db->stay_away_until_ms = clock_monotonic_ms() + STAY_AWAY_MS;
 	return RC_RETRY;
+}
+
+bool db_rest(struct db *db)
+{
+	assert(!db->in_transaction);
+	if (!db->mysql || db->mysql->net.max_packet <= BUFFER_KEPT_BYTES)
+		return false;
+	db_disconnect(db);
+	return true;
 }
 
 /* A time-out of the server's (1205) has undone nothing here: there was nothing yet. */

@@ -29,6 +29,10 @@ uint64_t db_packet_max(const struct db *db);
  * can't be reached or refuses; the reason is in db_error(). */
 MUST_CHECK enum rc db_ready(struct db *db);
 
+/* Nobody needs the connection at the moment. One whose buffers a large value has made grow is
+ * closed: they never shrink. The next use, or db_ready(), makes a new one. True: it was closed. */
+bool db_rest(struct db *db);
+
 /* The server is a node of a Galera cluster. What other nodes hold locked, it doesn't: see
  * HACKING.md. Known once there has been a connection. */
 bool db_in_cluster(const struct db *db);

@@ -346,6 +346,37 @@ static void an_option_file_that_is_missing_or_names_no_database_is_told_as_that(
 	db_free(db);
 }
 
+#define SESSIONS                                                                                   \
+	"SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'onejob' AND id <> "     \
+	"CONNECTION_ID()"
+
+static void a_connection_that_a_large_value_made_grow_is_closed_when_it_rests(void **state)
+{
+	static char input[1 << 20];
+	struct caller ann = caller_named("ann");
+	struct intent small = intent_of("press", "{}"), large;
+	struct job job;
+	struct id id;
+
+	(void)state;
+	memset(input, 'a', sizeof input);
+	input[0] = input[sizeof input - 2] = '"';
+	input[sizeof input - 1] = '\0';
+	large = intent_of("press", input);
+	assert_int_equal(create(here.db, &ann, "small", &small, &job), CREATED_NEW);
+	assert_false(db_rest(here.db));
+	assert_int_equal(create(here.db, &ann, "large", &large, &job), CREATED_NEW);
+	id = job.id;
+	assert_int_equal(job_store_get(here.db, &ann, &id, &job), RC_OK);
+	assert_int_equal(job.input.len, strlen(input));
+	job_release(&job);
+	assert_true(db_rest(here.db));
+	raw_until(0, SESSIONS);
+	assert_false(db_rest(here.db)); /* there is none */
+	assert_int_equal(create(here.db, &ann, "next", &small, &job), CREATED_NEW);
+	assert_false(db_rest(here.db));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +388,7 @@ int main(void)
 		TEST(a_lock_is_waited_for_once),
 		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
 		TEST(an_option_file_that_is_missing_or_names_no_database_is_told_as_that),
+		TEST(a_connection_that_a_large_value_made_grow_is_closed_when_it_rests),
 		TEST(a_server_that_is_not_there_is_a_retry_and_never_an_absence),
 	};
 

@@ -96,6 +96,12 @@ enum rc db_ready(struct db *db)
 	return fake.get;
 }
 
+bool db_rest(struct db *db)
+{
+	(void)db;
+	return false;
+}
+
 enum rc migrate_check(struct db *db, struct schema_state *state_out)
 {
 	(void)db;
