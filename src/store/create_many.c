@@ -15,17 +15,6 @@
 #define ALONE_MIN 16
 #define ALONE_MAX 4096
 
-/* One of several creates for one statement. */
-struct ticket {
-	struct create *create;
-	bool written;
-	unsigned char owner[OWNER_MAX];
-	size_t owner_len; /* 0: no such caller */
-	bool has_target;  /* provider or contract are there */
-	char next_provider[NAME_MAX_LEN + 1];
-	uint64_t contract_version;
-};
-
 /* Whose the tokens are that count at this moment. */
 static enum rc know_tokens(struct db *db, struct ticket *tickets, size_t n)
 {
@@ -139,37 +128,6 @@ static enum rc insert(struct db *db, struct ticket *tickets, size_t n)
 	return rc == RC_OK && stmt_changed(st) != n ? RC_FAULT : rc;
 }
 
-/* Which keys are there already. Only a hint: who was first is the unique key's to say. */
-static enum rc know_keys(struct db *db, struct ticket *tickets, size_t n)
-{
-	struct stmt *st = db_stmt_n(db, SQL_KEYS_THERE, stmt_group_above(n));
-	unsigned char owner[OWNER_MAX], key[KEY_MAX];
-	enum rc rc;
-
-	for (size_t i = 0; i < stmt_group_above(n); i++) {
-		const struct ticket *t = &tickets[i < n ? i : n - 1];
-
-		bind_bytes(st, t->owner, t->owner_len);
-		bind_bytes(st, t->create->key->bytes, t->create->key->len);
-	}
-	rc = stmt_run(st);
-	while (rc == RC_OK && (rc = stmt_fetch(st)) == RC_OK) {
-		size_t owner_len = col_bytes(st, owner, sizeof owner);
-		size_t key_len = col_bytes(st, key, sizeof key);
-
-		db->repeats = REPEATS_REMEMBERED;
-		for (size_t i = 0; i < n; i++) {
-			struct ticket *t = &tickets[i];
-
-			if (t->owner_len == owner_len && t->create->key->len == key_len &&
-			    memcmp(t->owner, owner, owner_len) == 0 &&
-			    memcmp(t->create->key->bytes, key, key_len) == 0)
-				t->create->met = true;
-		}
-	}
-	return rc == RC_NOT_FOUND ? RC_OK : rc;
-}
-
 /* Those that no insert of several can write go to the end. Returns how many are before them. */
 static size_t sort_out(struct ticket *tickets, size_t n)
 {
@@ -208,9 +166,8 @@ static enum rc write_new(struct db *db, struct ticket *tickets, size_t n)
 	for (int round = 0; round < ROUNDS_MAX && rc == RC_CONFLICT; round++) {
 		size_t good = sort_out(tickets, n), done = 0;
 
-		if ((db->repeats > 0 || round > 0) && good > 1) {
-			db->repeats -= db->repeats > 0;
-			rc = know_keys(db, tickets, good);
+		if (round > 0 && good > 1) {
+			rc = create_meet(db, tickets, good);
 			if (rc != RC_OK)
 				return rc;
 			good = sort_out(tickets, good);
@@ -234,8 +191,38 @@ static void learn(struct db *db, bool lost)
 	db->alone_next = !lost ? 0 : cost < ALONE_MAX ? 2 * cost : cost;
 }
 
-/* What isn't written has to go alone, and learns there why. Returns how many are decided, which
- * come first then. */
+/* Where there were repeats lately, more are likely: they need neither provider nor insert. */
+static enum rc meet_some(struct db *db, struct ticket *tickets, size_t n, bool *all_met_out)
+{
+	enum rc rc = RC_OK;
+
+	*all_met_out = false;
+	if (db->repeats == 0)
+		return RC_OK;
+	db->repeats--;
+	rc = create_meet(db, tickets, n);
+	for (size_t i = 0; i < n; i++)
+		if (!tickets[i].create->met)
+			return rc;
+	*all_met_out = rc == RC_OK;
+	return rc;
+}
+
+static enum rc decide(struct db *db, struct ticket *tickets, size_t n)
+{
+	bool all_met;
+	enum rc rc = know_owners(db, tickets, n);
+
+	if (rc == RC_OK)
+		rc = meet_some(db, tickets, n, &all_met);
+	if (rc != RC_OK || all_met)
+		return rc;
+	rc = know_all_targets(db, tickets, n);
+	return rc == RC_OK ? write_new(db, tickets, n) : rc;
+}
+
+/* What is neither written nor answered has to go alone, and learns there why. Returns how many are
+ * decided, which come first then. */
 static size_t write_group(struct db *db, struct create **creates, size_t n)
 {
 	struct ticket tickets[CREATES_MAX] = { 0 };
@@ -243,12 +230,12 @@ static size_t write_group(struct db *db, struct create **creates, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		tickets[i].create = creates[i];
-	learn(db, know_owners(db, tickets, n) != RC_OK ||
-			  know_all_targets(db, tickets, n) != RC_OK ||
-			  write_new(db, tickets, n) != RC_OK);
+	learn(db, decide(db, tickets, n) != RC_OK);
 	for (size_t i = n; i-- > 0;) {
 		struct ticket *t = &tickets[i];
 
+		if (t->answered)
+			continue;
 		t->create->created = CREATED_NEW;
 		t->create->alone = !t->written || create_fill(t->create, t->owner, t->owner_len,
 							      t->contract_version) != RC_OK;

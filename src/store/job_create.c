@@ -169,7 +169,7 @@ static enum rc look_up(struct db *db, const struct create *c, bool locked, struc
 	return rc == RC_NOT_FOUND && !by_token ? RC_CONFLICT : rc;
 }
 
-static enum created compare(struct create *c, struct job_row *row)
+enum created create_compare(struct create *c, struct job_row *row)
 {
 	if (id_equal(&row->job.id, &c->id)) { /* our own insert, whose answer was lost */
 		c->job = row->job;
@@ -212,7 +212,7 @@ static enum created create_met(struct db *db, struct create *c, bool duplicate, 
 		rc = look_up(db, c, true, &row);
 	if (rc == RC_OK) {
 		db->repeats = REPEATS_REMEMBERED;
-		return compare(c, &row);
+		return create_compare(c, &row);
 	}
 	bool missing = rc == RC_NOT_FOUND || (rc == RC_CONFLICT && !duplicate && !once);
 
@@ -237,7 +237,7 @@ static bool look_at(struct db *db, struct create *c)
 	if (look_up(db, c, false, &row) != RC_OK)
 		return false;
 	db->repeats = REPEATS_REMEMBERED;
-	c->created = compare(c, &row);
+	c->created = create_compare(c, &row);
 	return true;
 }
 

@@ -213,8 +213,10 @@ static const struct {
 	ROW(SQL_PROVIDERS_NAMED, "SELECT p.name FROM providers p WHERE p.name IN ({, |?})"),
 	ROW(SQL_CONTRACTS_NAMED, "SELECT k.name, k.first_provider, k.version FROM contracts k "
 				 "WHERE k.name IN ({, |?}) AND k.live = 1"),
-	ROW(SQL_KEYS_THERE, "SELECT j.owner, j.idempotency_key FROM jobs j WHERE { OR |(j.owner = "
-			    "? AND j.idempotency_key = ?)}"),
+	ROW(SQL_JOBS_BY_KEYS, "SELECT " JOB_HEAD SMALL_PAYLOADS JOB_TAIL LARGE ", " ATTEMPT_COLUMNS
+			      " FROM jobs j FORCE INDEX (owner_key) LEFT JOIN attempts a " OF_JOB
+			      "ON a.job_id = j.id WHERE { OR |(j.owner = ? AND "
+			      "j.idempotency_key = ?)}"),
 	ROW(SQL_JOB_BY_KEY_TOKEN,
 	    "SELECT " JOB_AND_ATTEMPTS
 	    " FROM tokens t LEFT JOIN jobs j ON j.owner = t.owner AND j.idempotency_key = ? "
