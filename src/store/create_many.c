@@ -237,8 +237,9 @@ static size_t write_group(struct db *db, struct create **creates, size_t n)
 		if (t->answered)
 			continue;
 		t->create->created = CREATED_NEW;
-		t->create->alone = !t->written || create_fill(t->create, t->owner, t->owner_len,
-							      t->contract_version) != RC_OK;
+		t->create->alone =
+			!t->written || create_fill(&t->create->job, t->create, t->owner,
+						   t->owner_len, t->contract_version) != RC_OK;
 		if (t->create->alone)
 			creates[--left] = t->create;
 	}
@@ -269,7 +270,7 @@ static void move_up(struct create **creates, size_t from, size_t to)
 
 /* As many as go into one statement, the first among them: a number that a statement is prepared
  * for. They come first then. The second of a double click is a repeat of the first once that is
- * written. */
+ * written, and isn't among them. */
 static size_t gather(const struct db *db, struct create **creates, size_t n)
 {
 	size_t taken = 0, bytes = 0;
@@ -290,6 +291,60 @@ static size_t gather(const struct db *db, struct create **creates, size_t n)
 	return stmt_group(taken);
 }
 
+static bool same_caller(const struct caller *a, const struct caller *b)
+{
+	if (a->has_token || b->has_token)
+		return a->has_token && b->has_token && !a->owner && !b->owner &&
+		       memcmp(a->token_sha256, b->token_sha256, SHA256_BYTES) == 0;
+	return a->owner_len == b->owner_len && memcmp(a->owner, b->owner, a->owner_len) == 0;
+}
+
+static bool just_written(const struct create *c)
+{
+	return c->created == CREATED_NEW && c->job.state == JOB_QUEUED && c->job.attempts_len == 0;
+}
+
+/* The one that was written a moment ago, of which `c` is the second click. */
+static const struct create *twin_of(struct create *const *written, size_t n, const struct create *c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (just_written(written[i]) && repeats(&written[i], 1, c) &&
+		    same_caller(written[i]->caller, c->caller))
+			return written[i];
+	return NULL;
+}
+
+static bool answer_twin(struct create *c, const struct create *twin)
+{
+	const struct job *job = &twin->job;
+	bool same = memcmp(c->intent->fingerprint, twin->intent->fingerprint, SHA256_BYTES) == 0;
+
+	c->created = same ? CREATED_REPLAYED : CREATED_KEY_REUSED;
+	if (same)
+		return create_fill(&c->job, twin, job->owner.bytes, job->owner.len,
+				   job->contract_version) == RC_OK;
+	c->job.id = twin->id;
+	return true;
+}
+
+/* Of those after the first `decided`: the second clicks on what has just been written. Returns how
+ * many are decided now. */
+static size_t answer_twins(struct create **creates, size_t n, size_t decided)
+{
+	size_t written = decided;
+
+	for (size_t i = decided; i < n; i++) {
+		struct create *c = creates[i];
+		const struct create *twin = c->met ? twin_of(creates, written, c) : NULL;
+
+		if (!twin || !answer_twin(c, twin))
+			continue;
+		c->alone = false;
+		move_up(creates, i, decided++);
+	}
+	return decided;
+}
+
 size_t job_store_create(struct db *db, struct create **creates, size_t n)
 {
 	size_t group = gather(db, creates, n);
@@ -297,11 +352,11 @@ size_t job_store_create(struct db *db, struct create **creates, size_t n)
 	struct create *first = creates[0];
 
 	if (group > 1)
-		return write_group(db, creates, group);
+		return answer_twins(creates, n, write_group(db, creates, group));
 	if (db->alone > 0 && first->rounds == 0)
 		db->alone--;
 	if (create_alone(db, first))
-		return 1;
+		return answer_twins(creates, n, 1);
 	first->alone = true;
 	memmove(creates, creates + 1, (n - 1) * sizeof(struct create *));
 	creates[n - 1] = first;

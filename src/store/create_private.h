@@ -35,10 +35,10 @@ struct ticket {
  */
 MUST_CHECK enum rc create_meet(struct db *db, struct ticket *tickets, size_t n);
 
-/* c->job as it was just written, with this owner, without reading it again. RC_UNCERTAIN: no
+/* The job as `c` has just been written, with this owner, without reading it again. RC_UNCERTAIN: no
  * memory; it is written all the same. */
-MUST_CHECK enum rc create_fill(struct create *c, const void *owner, size_t owner_len,
-			       uint64_t contract_version);
+MUST_CHECK enum rc create_fill(struct job *job, const struct create *c, const void *owner,
+			       size_t owner_len, uint64_t contract_version);
 
 /* The columns of an insert that the request alone fills: key and fingerprint; and from input to
  * updated_at. */

@@ -47,10 +47,9 @@ static bool copy(struct blob *blob, const void *bytes, size_t len)
 	return blob->bytes != NULL;
 }
 
-enum rc create_fill(struct create *c, const void *owner, size_t owner_len,
+enum rc create_fill(struct job *job, const struct create *c, const void *owner, size_t owner_len,
 		    uint64_t contract_version)
 {
-	struct job *job = &c->job;
 	bool ok = copy(&job->owner, owner, owner_len);
 
 	job->id = c->id;
@@ -99,10 +98,10 @@ static enum rc new_job(struct db *db, struct create *c, uint64_t contract_versio
 	const struct caller *caller = c->caller;
 
 	if (!caller->has_token)
-		return create_fill(c, caller->owner, caller->owner_len, contract_version);
+		return create_fill(&c->job, c, caller->owner, caller->owner_len, contract_version);
 	const struct known_owner *known = known_owner(db, caller);
 
-	return known ? create_fill(c, known->owner, known->owner_len, contract_version)
+	return known ? create_fill(&c->job, c, known->owner, known->owner_len, contract_version)
 		     : RC_UNCERTAIN;
 }
 

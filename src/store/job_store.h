@@ -74,7 +74,8 @@ struct create {
  * each, and one that waits for another session's row holds the others of its batch for little
  * longer than the server lets it wait.
  *
- * A new job alone costs one statement (token, provider and insert together), a replay two. */
+ * A new job alone costs one statement (token, provider and insert together), a replay two, and the
+ * second of two equal ones that came together none. */
 #define CREATES_MAX 32
 MUST_CHECK size_t job_store_create(struct db *db, struct create **creates, size_t n);
 

@@ -22,6 +22,7 @@ struct guest {
 	struct id id;
 	uint32_t contract_version;
 	char owner_out[16];
+	char input_out[32];
 };
 
 struct party {
@@ -80,6 +81,8 @@ static void unpack(struct create *c)
 	guest->contract_version = c->job.contract_version;
 	if (c->job.owner.bytes)
 		snprintf(guest->owner_out, sizeof guest->owner_out, "%s", c->job.owner.bytes);
+	if (c->job.input.bytes)
+		snprintf(guest->input_out, sizeof guest->input_out, "%s", c->job.input.bytes);
 	job_release(&c->job);
 }
 
@@ -267,10 +270,43 @@ static void a_double_click_in_one_group_is_one_job(void **state)
 	(void)state;
 	party.guests[1].key = party.guests[5].key = "click";
 	(void)come_and_count(&party);
+	assert_int_equal(party.first, 5); /* of 7 keys the first 4, and the second click on one */
 	assert_int_equal(party.guests[1].created, CREATED_NEW);
 	assert_int_equal(party.guests[5].created, CREATED_REPLAYED);
 	assert_true(id_equal(&party.guests[1].id, &party.guests[5].id));
 	assert_int_equal(jobs(), GUESTS - 1);
+}
+
+/* Of one caller; what it is answered is what was written. */
+static void the_second_click_needs_no_statement_and_another_callers_is_none(void **state)
+{
+	struct party party = party_of("");
+	struct guest *g = party.guests;
+
+	(void)state;
+	party.n = 5;
+	for (size_t i = 0; i < party.n; i++)
+		g[i].key = "click";
+	g[0].intent = intent_of("press", "{\"a\":1}");
+	g[1].intent = g[0].intent;
+	g[1].intent.input = "{ \"a\" : 1 }";
+	g[1].intent.input_len = strlen(g[1].intent.input);
+	g[2].intent = intent_of("press", "{\"a\":2}");
+	g[3].owner = "bob";
+	g[4].owner = "ann"; /* whose token that is, nobody has asked */
+	come(&party);
+	assert_int_equal(party.first, 3);
+	assert_int_equal(g[0].created, CREATED_NEW);
+	assert_int_equal(g[1].created, CREATED_REPLAYED);
+	assert_int_equal(g[2].created, CREATED_KEY_REUSED);
+	assert_int_equal(g[3].created, CREATED_NEW);
+	assert_int_equal(g[4].created, CREATED_KEY_REUSED);
+	for (size_t i = 1; i < party.n; i++)
+		if (i != 3)
+			assert_true(id_equal(&g[0].id, &g[i].id));
+	assert_string_equal(g[1].input_out, "{\"a\":1}");
+	assert_string_equal(g[1].owner_out, "ann");
+	assert_int_equal(jobs(), 2);
 }
 
 static void a_group_whose_answer_is_lost_is_written_once(void **state)
@@ -449,6 +485,7 @@ int main(void)
 		TEST(each_of_a_group_has_its_own_answer),
 		TEST(keys_that_are_there_are_replays_and_conflicts_in_a_group_too),
 		TEST(a_double_click_in_one_group_is_one_job),
+		TEST(the_second_click_needs_no_statement_and_another_callers_is_none),
 		TEST(a_group_whose_answer_is_lost_is_written_once),
 		TEST(a_group_that_is_refused_is_written_by_each_alone),
 		TEST(one_that_waits_for_another_sessions_row_holds_the_others_for_a_while_only),
