@@ -1,4 +1,5 @@
 /* main.c: the FastCGI program. Its listening socket is descriptor 0. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		return tell(argv[1]);
+	/* malloc_trim() gives back the end of the first arena only, and with one for each thread
+	 * each would keep as much as its largest request has taken. */
+	(void)mallopt(M_ARENA_MAX, 1);
 	log_open("onejob-api");
 	if (conf_load(&conf) != RC_OK)
 		return EXIT_FAILURE;

@@ -873,6 +873,30 @@ all_certified() { # CONTRACT N: of its routes have a verdict
 
 not_ready() { raw GET /readyz; [ "$status" = 503 ]; }
 
+pss_kib() { # PID...
+	local pid
+
+	for pid; do
+		cat "/proc/$pid/smaps_rollup"
+	done | awk '$1 == "Pss:" { sum += $2 } END { print sum }'
+}
+
+@test "32 threads that have had large requests give the memory back" {
+	local i kib
+
+	{ printf '{"provider":"away","input":"'; head -c 900000 /dev/zero | tr '\0' x; printf '"}'; } >"$BATS_TEST_TMPDIR/large"
+	for i in {1..64}; do
+		printf 'next\nurl = "%s/v1/jobs"\nheader = "Idempotency-Key: memory-%s"\n' "$ONEJOB_URL" "$i"
+		printf 'header = "Authorization: Bearer %s"\nheader = "Content-Type: application/json"\n' "$ONEJOB_TOKEN"
+		printf 'data-binary = "@%s"\noutput = "/dev/null"\nwrite-out = "%%{http_code}\\n"\n' "$BATS_TEST_TMPDIR/large"
+	done | sed 1d >"$BATS_TEST_TMPDIR/requests"
+	curl -sS --parallel --parallel-max 32 --parallel-immediate -K "$BATS_TEST_TMPDIR/requests" | sort | uniq -c | tr -s ' ' >"$BATS_TEST_TMPDIR/codes"
+	is statuses "$(cat "$BATS_TEST_TMPDIR/codes")" ' 64 201'
+	# shellcheck disable=SC2046 # words
+	kib=$(pss_kib $(workers))
+	[ "$kib" -lt 16384 ] || { echo "they keep $kib KiB"; return 1; }
+}
+
 @test "R11 one click is one identity in nginx's log, the API's log, the row, the poller's log and the provider's request" {
 	local trace=4bf92f3577b34da6a3ce929d0e0e4736 hash
 
