@@ -364,9 +364,11 @@ static void a_connection_that_a_large_value_made_grow_is_closed_when_it_rests(vo
 	input[sizeof input - 1] = '\0';
 	large = intent_of("press", input);
 	assert_int_equal(create(here.db, &ann, "small", &small, &job), CREATED_NEW);
+	job_release(&job);
 	assert_false(db_rest(here.db));
 	assert_int_equal(create(here.db, &ann, "large", &large, &job), CREATED_NEW);
 	id = job.id;
+	job_release(&job);
 	assert_int_equal(job_store_get(here.db, &ann, &id, &job), RC_OK);
 	assert_int_equal(job.input.len, strlen(input));
 	job_release(&job);
@@ -374,6 +376,7 @@ static void a_connection_that_a_large_value_made_grow_is_closed_when_it_rests(vo
 	raw_until(0, SESSIONS);
 	assert_false(db_rest(here.db)); /* there is none */
 	assert_int_equal(create(here.db, &ann, "next", &small, &job), CREATED_NEW);
+	job_release(&job);
 	assert_false(db_rest(here.db));
 }
 
