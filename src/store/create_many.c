@@ -299,9 +299,10 @@ static bool same_caller(const struct caller *a, const struct caller *b)
 	return a->owner_len == b->owner_len && memcmp(a->owner, b->owner, a->owner_len) == 0;
 }
 
+/* And nothing has become of it yet. */
 static bool just_written(const struct create *c)
 {
-	return c->created == CREATED_NEW && c->job.state == JOB_QUEUED && c->job.attempts_len == 0;
+	return c->created == CREATED_NEW && c->job.version == 0 && c->job.revision == 0;
 }
 
 /* The one that was written a moment ago, of which `c` is the second click. */
