@@ -85,15 +85,11 @@ static struct ticket *ticket_of(struct ticket *tickets, size_t n, const struct j
 
 static void meet(struct ticket *t, struct job_row *row)
 {
-	struct job job;
-
 	t->create->met = true;
 	if (row->large)
 		return;
-	rows_whole(row, &job);
-	row->job = job;
+	rows_whole(row);
 	t->create->created = create_compare(t->create, row);
-	row->job = (struct job){ 0 };
 	t->answered = true;
 }
 

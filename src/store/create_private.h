@@ -30,6 +30,11 @@ struct ticket {
 	uint64_t contract_version;
 };
 
+/* Writes those of several creates that are new, and answers those whose keys are there: which these
+ * are the tickets say, the order of which changes. What is neither learns alone why. Not RC_OK: the
+ * work was lost on some. */
+MUST_CHECK enum rc create_write(struct db *db, struct ticket *tickets, size_t n);
+
 /* Of several creates, whose owners are known, those whose keys are there are `met`, and answered;
  * but for large jobs. No more than a hint for the others: who was first is the unique key's to say.
  */

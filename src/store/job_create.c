@@ -170,16 +170,14 @@ static enum rc look_up(struct db *db, const struct create *c, bool locked, struc
 
 enum created create_compare(struct create *c, struct job_row *row)
 {
-	if (id_equal(&row->job.id, &c->id)) { /* our own insert, whose answer was lost */
-		c->job = row->job;
-		return CREATED_NEW;
-	}
+	bool ours = id_equal(&row->job.id, &c->id); /* our own insert, whose answer was lost */
 	bool same = row->has_fingerprint &&
 		    memcmp(row->fingerprint, c->intent->fingerprint, SHA256_BYTES) == 0;
 
-	if (same) {
+	if (ours || same) {
 		c->job = row->job;
-		return CREATED_REPLAYED;
+		row->job = (struct job){ 0 };
+		return ours ? CREATED_NEW : CREATED_REPLAYED;
 	}
 	c->job.id = row->job.id;
 	job_release(&row->job);

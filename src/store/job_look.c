@@ -223,8 +223,11 @@ static bool decide(struct db *db, struct seeker *s, enum rc rc)
 	look->rc = rc == RC_OK ? what_was_found(s) : rc;
 	look->alone = rc == RC_OK &&
 		      (s->row.large || s->broken || (look->rc != RC_OK && db_in_cluster(db)));
-	if (look->rc == RC_OK && !look->alone)
-		rows_whole(&s->row, &look->job);
+	if (look->rc == RC_OK && !look->alone) {
+		rows_whole(&s->row);
+		look->job = s->row.job;
+		s->row.job = (struct job){ 0 };
+	}
 	return !look->alone;
 }
 

@@ -58,7 +58,7 @@ struct create {
 	const char *traceparent; /* the client's, valid, or NULL */
 	/* the store's */
 	bool alone;	     /* shares no statement */
-	bool met;	     /* its key is there */
+	bool met;	     /* its key is there, or was another's of the same batch */
 	bool caught_up;	     /* the cluster's other nodes have been asked */
 	unsigned int rounds; /* so often it was tried alone */
 	int64_t until_ms;    /* monotonic; it isn't tried again from then on */

@@ -18,8 +18,9 @@ const struct id ID_ABOVE_ALL = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf
 static bool read_job_columns(struct stmt *st, struct job_row *row)
 {
 	struct job *job = &row->job;
-	bool ok = col_blob(st, &job->owner) && col_blob(st, &job->key);
+	bool ok = col_blob(st, &job->owner);
 
+	ok = col_blob(st, &job->key) && ok; /* without memory, too, the next column is the next */
 	row->has_fingerprint = col_bytes(st, row->fingerprint, SHA256_BYTES) == SHA256_BYTES;
 	col_name(st, job->contract, sizeof job->contract);
 	job->contract_version = (uint32_t)col_u64(st);
@@ -158,18 +159,15 @@ enum rc rows_next(struct stmt *st, struct id *id_out)
 	return RC_CONFLICT;
 }
 
-void rows_whole(struct job_row *row, struct job *job_out)
+void rows_whole(struct job_row *row)
 {
 	if (row->job.attempts_len > 1)
 		qsort(row->job.attempts, row->job.attempts_len, sizeof *row->job.attempts,
 		      by_number);
-	*job_out = row->job;
-	row->job = (struct job){ 0 };
 }
 
 enum rc rows_job(struct stmt *st, struct job_row *row_out)
 {
-	struct job job;
 	struct id id;
 	enum rc rc;
 
@@ -180,8 +178,7 @@ enum rc rows_job(struct stmt *st, struct job_row *row_out)
 		job_release(&row_out->job);
 		return rc;
 	}
-	rows_whole(row_out, &job);
-	row_out->job = job;
+	rows_whole(row_out);
 	return RC_OK;
 }
 

@@ -23,10 +23,11 @@ MUST_CHECK enum rc rows_job(struct stmt *st, struct job_row *row_out);
 
 /* The same for a statement about several jobs, whose rows may come in any order: which job the next
  * row is of (RC_NOT_FOUND: no more); the rest of that row, into what is there of the job so far
- * (zeroed at first, and to be released in any case); and when all rows were read, the job. */
+ * (zeroed at first, and to be released in any case); and, when all rows were read, its attempts in
+ * their order. */
 MUST_CHECK enum rc rows_next(struct stmt *st, struct id *id_out);
 MUST_CHECK enum rc rows_merge(struct stmt *st, const struct id *id, struct job_row *row);
-void rows_whole(struct job_row *row, struct job *job_out);
+void rows_whole(struct job_row *row);
 
 /* The next row of a list. RC_NOT_FOUND: no more. */
 MUST_CHECK enum rc rows_list_job(struct stmt *st, struct job *job_out);

@@ -21,6 +21,7 @@ struct guest {
 	enum created created;
 	struct id id;
 	uint32_t contract_version;
+	size_t attempts;
 	char owner_out[16];
 	char input_out[32];
 };
@@ -79,6 +80,7 @@ static void unpack(struct create *c)
 	guest->created = c->created;
 	guest->id = c->job.id;
 	guest->contract_version = c->job.contract_version;
+	guest->attempts = c->job.attempts_len;
 	if (c->job.owner.bytes)
 		snprintf(guest->owner_out, sizeof guest->owner_out, "%s", c->job.owner.bytes);
 	if (c->job.input.bytes)
@@ -295,7 +297,7 @@ static void the_second_click_needs_no_statement_and_another_callers_is_none(void
 	g[3].owner = "bob";
 	g[4].owner = "ann"; /* whose token that is, nobody has asked */
 	come(&party);
-	assert_int_equal(party.first, 3);
+	assert_int_equal(party.first, 4); /* with bob, of one statement */
 	assert_int_equal(g[0].created, CREATED_NEW);
 	assert_int_equal(g[1].created, CREATED_REPLAYED);
 	assert_int_equal(g[2].created, CREATED_KEY_REUSED);
@@ -307,6 +309,100 @@ static void the_second_click_needs_no_statement_and_another_callers_is_none(void
 	assert_string_equal(g[1].input_out, "{\"a\":1}");
 	assert_string_equal(g[1].owner_out, "ann");
 	assert_int_equal(jobs(), 2);
+}
+
+/* Whose they are is part of the key. */
+static void one_key_of_several_owners_is_one_statement(void **state)
+{
+	static const char *const owners[GUESTS] = { "ada", "bea", "cid", "dot",
+						    "eve", "fay", "gus", "hal" };
+	struct party party = party_of("");
+
+	(void)state;
+	for (size_t i = 0; i < GUESTS; i++) {
+		party.guests[i].owner = owners[i];
+		party.guests[i].key = "order-1";
+	}
+	assert_int_equal(come_and_count(&party), 1);
+	assert_int_equal(party.first, GUESTS);
+	for (size_t i = 0; i < GUESTS; i++) {
+		assert_int_equal(party.guests[i].created, CREATED_NEW);
+		assert_string_equal(party.guests[i].owner_out, owners[i]);
+	}
+	assert_int_equal(jobs(), GUESTS);
+}
+
+/* That it is one owner's is known only when the tokens are; the others don't suffer from it. */
+static void one_key_by_two_tokens_of_an_owner_is_one_job(void **state)
+{
+	struct party party = party_of("");
+
+	(void)state;
+	token_new("ann-too", "ann", ROLE_USER);
+	party.guests[1].key = party.guests[2].key = "click";
+	party.guests[2].token = "ann-too";
+	assert_int_equal(come_and_count(&party), 2); /* 4, 2, and 1 alone */
+	assert_int_equal(party.first, 6);
+	assert_int_equal(jobs(), GUESTS - 1);
+	for (size_t i = 0; i < GUESTS; i++)
+		assert_int_equal(party.guests[i].created, i == 2 ? CREATED_REPLAYED : CREATED_NEW);
+	assert_true(id_equal(&party.guests[1].id, &party.guests[2].id));
+}
+
+static struct id job_with_attempts(const char *key, const struct intent *intent, uint32_t n)
+{
+	struct caller ann = caller_with("ann-token");
+	struct job job;
+
+	assert_int_equal(create(here.db, &ann, key, intent, &job), CREATED_NEW);
+	struct id id = job.id;
+
+	job_release(&job);
+	for (uint32_t number = 1; number <= n; number++)
+		(void)attempt_new((struct an_attempt){
+			.job = &id, .number = number, .state = ATTEMPT_FAILED });
+	raw_run(here.raw, "UPDATE jobs SET attempt_count = %u WHERE id = %s", n, x(&id));
+	return id;
+}
+
+/* What the others' statement leaves out of a large job, or of one of many attempts, is read by it
+ * alone; and a key that was cancelled before its create has no job to show. */
+static void repeats_of_every_kind_are_whole_in_a_group_too(void **state)
+{
+	static char large[40 << 10];
+	struct party party = party_of("");
+	struct guest *g = party.guests;
+	struct intent intent = intent_of("press", "{}");
+	struct identity ann = user_named("ann");
+	struct idempotency_key gone = key_of("gone");
+	struct id tombstone = clock_id();
+	struct job job;
+
+	(void)state;
+	memset(large, ' ', sizeof large - 1);
+	large[0] = '{';
+	large[sizeof large - 2] = '}';
+	g[2].intent = intent_of("press", large);
+	(void)job_with_attempts(g[1].key = "plain", &intent, 20);
+	(void)job_with_attempts(g[2].key = "large", &g[2].intent, 2);
+	(void)job_with_attempts(g[3].key = "tried", &intent, 25);
+	assert_int_equal(
+		job_store_cancel_key(here.db, &ann, &gone, &tombstone, clock_real_us(), &job),
+		CHANGED_TOMBSTONE);
+	job_release(&job);
+	g[4].key = "gone";
+	here.db->repeats = 8;
+	come(&party);
+	for (size_t i = 0; i < GUESTS; i++)
+		assert_int_equal(g[i].created, i == 4		 ? CREATED_INTENT_CANCELLED
+					       : i == 0 || i > 4 ? CREATED_NEW
+								 : CREATED_REPLAYED);
+	assert_int_equal(g[1].attempts, 20);
+	assert_int_equal(g[2].attempts, 2);
+	assert_int_equal(g[3].attempts, 25);
+	assert_string_equal(g[1].input_out, "{}");
+	assert_memory_equal(g[2].input_out, large, sizeof g[2].input_out - 1);
+	assert_true(id_equal(&g[4].id, &tombstone));
 }
 
 static void a_group_whose_answer_is_lost_is_written_once(void **state)
@@ -486,6 +582,9 @@ int main(void)
 		TEST(keys_that_are_there_are_replays_and_conflicts_in_a_group_too),
 		TEST(a_double_click_in_one_group_is_one_job),
 		TEST(the_second_click_needs_no_statement_and_another_callers_is_none),
+		TEST(one_key_of_several_owners_is_one_statement),
+		TEST(one_key_by_two_tokens_of_an_owner_is_one_job),
+		TEST(repeats_of_every_kind_are_whole_in_a_group_too),
 		TEST(a_group_whose_answer_is_lost_is_written_once),
 		TEST(a_group_that_is_refused_is_written_by_each_alone),
 		TEST(one_that_waits_for_another_sessions_row_holds_the_others_for_a_while_only),
