@@ -25,6 +25,7 @@ setup_file() {
 teardown_file() {
 	of_stack
 	api_stop
+	[ ! -s "$REAL/poller.pid" ] || kill "$(cat "$REAL/poller.pid")" 2>/dev/null || true
 	part_stop mariadbd 60
 	rm -rf "$REAL"
 }
@@ -86,8 +87,8 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 @test "make install puts everything where README says, and the nginx folder can be copied from there" {
 	local line
 
-	line=$(typed '^autoreconf')
-	is 'the last step' "${line##*&& }" 'sudo make install'	# what comes before is how this build was made
+	line=$(typed '^autoreconf' | tail -n 1)
+	is 'the last step' "$line" 'make install'	# what comes before is how this build was made
 	has 'the command' 'It puts `onejob` into `/usr/local/bin`, `onejob-api` and `onejob-poller` into `/usr/local/sbin`' "$(section)"
 	test -x "$REAL/usr/local/bin/onejob"
 	test -x "$REAL/usr/local/sbin/onejob-api"
@@ -142,10 +143,12 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 	[ "$(id -u)" = 0 ] || skip 'the folder and the accounts of a socket are made by root'
 	eval "$(typed '^install -d .*/run/onejob' | head -n 1)"
 	is 'the folder' "$(stat -c '%U:%G %a' "$REAL/run/onejob")" 'nobody:www-data 750'
-	typed '^ONEJOB_DEFAULTS_FILE=.*spawn-fcgi' >"$REAL/start"
-	is 'the start' "$(wc -l <"$REAL/start")" 2
-	sed -i '1s/^/echo $$ >"$REAL\/watch.pid"; exec env /' "$REAL/start"
-	bash "$REAL/start" >"$REAL/api.log" 2>&1 3>&- </dev/null &
+	typed '^set -a' >"$REAL/start"
+	is 'the start' "$(wc -l <"$REAL/start")" 4
+	sed -i -e "s,^ONEJOB_DEFAULTS_FILE=.*,ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/my.cnf," "$REAL/etc/onejob/onejob.env"
+	{ sed -n '1p' "$REAL/start"; echo 'echo $$ >"$REAL/watch.pid"'; sed -n '2s/^/exec /; 2,3p' "$REAL/start"; } >"$REAL/api"
+	sed -n '1p;4s/^/exec /p' "$REAL/start" | sed 's/=onejob/=nobody/g; s/regid=nobody/regid=nogroup/' >"$REAL/poller"
+	bash "$REAL/api" >"$REAL/api.log" 2>&1 3>&- </dev/null &
 	wait_for 30 asks www-data www-data /readyz || { cat "$REAL/api.log" >&2; return 1; }
 	asks www-data www-data /v1/jobs "HTTP_AUTHORIZATION=Bearer $(cat "$REAL/token")"
 	no asks daemon daemon /readyz
@@ -158,4 +161,12 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 		asks www-data www-data /readyz
 	done
 	wait_for 20 api_number 2
+	bash "$REAL/poller" >"$REAL/poller.log" 2>&1 3>&- </dev/null &
+	poller=$!
+	echo $poller >"$REAL/poller.pid"
+	wait_for 20 grep 'poller.start' "$REAL/poller.log"
+	is 'who it is' "$(stat -c %U "/proc/$poller")" nobody
+	kill "$poller"
+	wait "$poller"
+	rm "$REAL/poller.pid"
 }

@@ -13,13 +13,14 @@ script_of() { # PAGE
 	awk -v quote="'" '
 		function literal(text) { gsub(quote, quote "\\" quote quote, text); return quote text quote }
 		here { sub(/^    /, ""); print; here = !/^EOF$/; next }
-		!/^    / { typed = 0; next }
+		!/^    / { typed = quoted = 0; next }
 		{ sub(/^    /, "") }
 		/^#> / { print "has " NR " " literal(substr($0, 4)); next }
 		/^["{ ]/ && !goes_on { next }
 		!typed { print "exec >\"$said\" 2>&1" }
 		!goes_on { print "trap \"failed " NR " status\" ERR" }
-		{ typed = 1; goes_on = /\\$/; here = /<<.EOF.$/; print }
+		gsub(quote, "&") % 2 { quoted = !quoted }
+		{ typed = 1; goes_on = quoted || /[\\|]$/; here = /<<.EOF.$/; print }
 	' "$1"
 }
 

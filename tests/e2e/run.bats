@@ -46,6 +46,43 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 	rm -rf "$dir"
 }
 
+# In a folder of its own; $poller is its process, $dir/said what it says.
+foreground() {
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
+	env -u ONEJOB_STACK --default-signal=INT "$TOP/run" --dir "$dir" --port "$(free_port)" >"$dir/said" 2>&1 3>&- &
+	poller=$!
+	wait_for 90 grep -q '^Ctrl-C stops it' "$dir/said" || { cat "$dir/said" >&2; return 1; }
+}
+
+@test "without --detach it ends, and all of it, when a part has ended, and says which and why" {
+	local dir part
+
+	for part in api nginx; do
+		foreground
+		kill -9 "$(cat "$dir/$part.pid")"
+		ended $poller 60
+		is 'status' "$code" 1
+		has 'why' "^run: $part has ended" "$(cat "$dir/said")"
+		is 'what is left of it' "$(find "$dir" -maxdepth 1 -name '*.pid')" ''
+		rm -rf "$dir"
+	done
+}
+
+@test "what --detach has taken over stays when the one that had it is gone" {
+	local dir before
+
+	foreground
+	before=$(pids "$dir")
+	run -0 env -u ONEJOB_STACK "$TOP/run" --detach --dir "$dir" 3>&-
+	ended $poller 60
+	is 'status' "$code" 0
+	has 'why' 'taken the stack over; it stays up' "$(cat "$dir/said")"
+	is 'the processes' "$(pids "$dir")" "$before"
+	run -0 env -u ONEJOB_STACK "$TOP/run" --stop --dir "$dir" 3>&-
+	is 'what is left of it' "$(find "$dir" -maxdepth 1 -name '*.pid')" ''
+	rm -rf "$dir"
+}
+
 @test "a second start in the same folder, also two at once, leaves every process as it was" {
 	local before
 
