@@ -110,6 +110,10 @@ uint32_t provider_def_question_ms(const struct provider_def *def);
 /* A URL of the row that can't be filled without the provider's reference. */
 bool provider_def_needs_reference(const char *url);
 
+/* There is a way to ask what became of work: its status, or the same request again under its key.
+ * named: the provider's reference to it is known. */
+bool provider_def_can_ask(const struct provider_def *def, bool named);
+
 /* Adds the whole definition as JSON, defaults filled in: what is stored, and what a GET shows.
  * Reading it back gives the same definition. */
 void provider_def_write(const struct provider_def *def, struct text *out);

@@ -402,6 +402,13 @@ bool provider_def_needs_reference(const char *url)
 	return url && (fill_names(url, strlen(url), &broken) & 1u << FILL_REFERENCE);
 }
 
+bool provider_def_can_ask(const struct provider_def *def, bool named)
+{
+	bool status = def->has_status && (named || !provider_def_needs_reference(def->status_url));
+
+	return status || def->key_honoured;
+}
+
 /* A URL that names the provider's reference needs a row that says where it is. */
 static void check_reference(struct reading *in, const char *object, const char *url)
 {

@@ -20,6 +20,7 @@
 #define RESULT_MAX_BYTES (64u << 20)
 #define ERROR_MAX_BYTES 1000
 #define NOTE_MAX_BYTES 4000
+#define SECOND_US 1000000
 
 struct wanted {
 	struct input_page page;
@@ -111,7 +112,9 @@ static void print_questions(struct ctl *ctl, const struct attempt *attempt, int6
 			 attempt->last_answer.bytes ? attempt->last_answer.bytes : "no answer yet");
 	if (attempt->next_ask_us > now_us)
 		ctl_line(ctl, "  asked again in %s",
-			 print_age(attempt->next_ask_us - now_us, wait));
+			 print_age(attempt->next_ask_us - now_us + SECOND_US - 1, wait));
+	else if (attempt->next_ask_us == 0)
+		ctl_line(ctl, "  its provider isn't asked about it");
 }
 
 static void print_doubts(struct ctl *ctl, const struct attempt *attempts, size_t len,

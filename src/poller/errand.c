@@ -195,10 +195,10 @@ static int64_t delay(const struct errand *errand, uint32_t random, int64_t retry
 			  random, retry_after_ms);
 }
 
-/* The provider can be asked about it, now or once it has told its reference. */
+/* Where the reference comes later, the word that brings it has it asked about. */
 static bool can_ask(const struct errand *errand)
 {
-	return errand->def->has_status || errand->def->key_honoured;
+	return provider_def_can_ask(errand->def, errand->ask && errand->ask->reference.bytes);
 }
 
 /* How long accepted work may take: until the provider's deadline, and no longer than until the
@@ -388,7 +388,7 @@ void errand_doubt(struct errand *errand)
 {
 	errand->word = word_about(errand, ON_TRACK_LOST);
 	errand->word.reason = REASON_POLLER_LOST;
-	errand->word.ask_after_ms = 0;
+	errand->word.ask_after_ms = can_ask(errand) ? 0 : -1;
 	errand->word.detail =
 		"what came back could not be written down; the log of the poller says why";
 }

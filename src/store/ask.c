@@ -478,16 +478,24 @@ enum rc ask_overdue(struct db *db, size_t *overdue_out)
 		rc = stmt_fetch(st);
 		if (rc != RC_OK)
 			break;
+		struct blob definition = { 0 };
+
 		words[len] = (struct word){
 			.event = ON_TRACK_LOST,
 			.by = BY_POLLER,
 			.reason = REASON_TIMEOUT,
 			.phase = PHASE_ANSWER_BEGUN,
-			.ask_after_ms = 0,
+			.ask_after_ms = -1,
 			.detail = "the provider took the work and did not answer by its deadline"
 		};
 		(void)col_id(st, &words[len].attempt_id);
-		(void)col_id(st, &words[len++].job_id);
+		(void)col_id(st, &words[len].job_id);
+		bool named = col_u64(st) != 0;
+
+		if (!col_blob(st, &definition) || definition_can_ask(&definition, named))
+			words[len].ask_after_ms = 0;
+		free(definition.bytes);
+		len++;
 	}
 	if (rc == RC_OK)
 		stmt_done(st);

@@ -20,3 +20,16 @@ enum rc definition_read(const struct blob *definition, struct provider_def *def_
 	json_free(doc);
 	return rc;
 }
+
+bool definition_can_ask(const struct blob *definition, bool named)
+{
+	struct provider_def def;
+
+	if (!definition->bytes)
+		return false;
+	if (definition_read(definition, &def) != RC_OK)
+		return true;
+	bool can = provider_def_can_ask(&def, named);
+	provider_def_release(&def);
+	return can;
+}

@@ -24,4 +24,9 @@ void definition_list_free(struct definition_row *rows, size_t len);
 /* RC_OK: the caller's. RC_INVALID: written by hand, or by a newer program. RC_FAULT. */
 MUST_CHECK enum rc definition_read(const struct blob *definition, struct provider_def *def_out);
 
+/* Of an attempt whose track is lost: whether its provider, by its row (no bytes: it is gone), can
+ * be asked about it. What this program can't read another may: true. named: see
+ * provider_def_can_ask(). */
+bool definition_can_ask(const struct blob *definition, bool named);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "store/claim.h"
+#include "store/definition.h"
 #include "store/lock.h"
 #include "store/outbox.h"
 #include "store/settle.h"
@@ -10,7 +11,7 @@
 
 #define REAP_MAX 256
 #define FAIL_MAX 256
-#define REAPED_ASK_MS 1000 /* whether it can be asked about at all shows when it is */
+#define REAPED_ASK_MS 1000
 
 enum rc poller_register(struct db *db, const struct id *id, const char *host, uint32_t pid,
 			uint32_t lease_s)
@@ -63,14 +64,20 @@ static enum rc find_lost(struct db *db, void *arg)
 		if (rc != RC_OK)
 			break;
 		struct word *word = &lost->words[lost->len++];
+		struct blob definition = { 0 };
 
 		*word = (struct word){ .event = ON_TRACK_LOST,
 				       .by = BY_POLLER,
 				       .reason = REASON_POLLER_LOST,
-				       .ask_after_ms = REAPED_ASK_MS,
+				       .ask_after_ms = -1,
 				       .lease_lost = true };
 		(void)col_id(st, &word->attempt_id);
 		(void)col_id(st, &word->job_id);
+		bool named = col_u64(st) != 0;
+
+		if (!col_blob(st, &definition) || definition_can_ask(&definition, named))
+			word->ask_after_ms = REAPED_ASK_MS;
+		free(definition.bytes);
 	}
 	if (rc == RC_OK)
 		stmt_done(st);

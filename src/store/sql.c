@@ -421,16 +421,19 @@ static const struct {
 	ROW(SQL_ATTEMPT_LIST_STATE,
 	    "SELECT " ATTEMPT_COLUMNS
 	    " FROM attempts a WHERE a.id < ? AND a.state = ? ORDER BY a.id DESC LIMIT ?"),
-	ROW(SQL_ATTEMPT_LOST_LEASES, "SELECT a.id, a.job_id FROM attempts a LEFT JOIN pollers p ON "
-				     "p.id = a.claimed_by WHERE a.state = 'starting' "
-				     "AND (p.id IS NULL OR p.lease_until < NOW(6)) LIMIT 256"),
+	ROW(SQL_ATTEMPT_LOST_LEASES,
+	    "SELECT a.id, a.job_id, a.reference IS NOT NULL, p.definition FROM attempts a LEFT "
+	    "JOIN pollers l ON l.id = a.claimed_by LEFT JOIN providers p ON p.name = a.provider "
+	    "WHERE a.state = 'starting' AND (l.id IS NULL OR l.lease_until < NOW(6)) LIMIT 256"),
 
 	ROW(SQL_ATTEMPT_GET,
 	    "SELECT " ATTEMPT_COLUMNS ", " BUILT_FROM " FROM attempts a LEFT JOIN providers p "
 	    "ON p.name = a.provider WHERE a.id = ?"),
 
-	ROW(SQL_OVERDUE_FIND, "SELECT id, job_id FROM attempts WHERE overdue_at <= NOW(6) ORDER BY "
-			      "overdue_at LIMIT 256"),
+	ROW(SQL_OVERDUE_FIND,
+	    "SELECT a.id, a.job_id, a.reference IS NOT NULL, p.definition FROM attempts a LEFT "
+	    "JOIN providers p ON p.name = a.provider WHERE a.overdue_at <= NOW(6) ORDER BY "
+	    "a.overdue_at LIMIT 256"),
 	ROW(SQL_PROVIDER_NAMES,
 	    "SELECT p.name FROM providers p WHERE p.name > ? ORDER BY p.name LIMIT ?"),
 	/* A range for each: grouped by its provider the table would be walked along whole, with all

@@ -331,6 +331,7 @@ contract_of() {
 	run -0 onejob attempt list --unknown
 	has "^attempt $ATTEMPT\$"
 	has "^  started [0-9a-z ]+ ago, provider [a-z0-9-]+, phase [a-z_]+, reason [a-z_]+, job $JOB\$"
+	has "^  its provider isn't asked about it\$"
 	has "onejob attempt settle $ATTEMPT succeeded --result FILE"
 	has "onejob attempt settle $ATTEMPT released"
 	run -0 onejob job show "$JOB"

@@ -141,6 +141,41 @@ static void c07_a_doubt_is_asked_about_no_sooner_than_its_answer_said(void **sta
 	outcome_release(&errand.outcome);
 }
 
+static void a_doubt_that_nobody_can_be_asked_about_waits_for_no_question(void **state)
+{
+	static const struct {
+		const char *status_url;
+		bool honoured, asked;
+	} rows[] = {
+		{ NULL, false, false },
+		{ "http://p/s", false, true },
+		{ NULL, true, true },
+		{ "http://p/{{reference}}", false, false }, /* by which name? */
+		{ "http://p/{{reference}}", true, true },
+	};
+	const struct seen seen = an_answer(500, -1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct provider_def def = a_def;
+		struct errand errand = {
+			.kind = ERRAND_SEND, .tries = 1, .provider = "p", .def = &def
+		};
+
+		def.has_status = rows[i].status_url != NULL;
+		def.status_url = WORD(rows[i].status_url);
+		def.key_honoured = rows[i].honoured;
+		errand_conclude(&errand, &seen, 0);
+		assert_int_equal(errand.word.event, ON_TRACK_LOST);
+		if ((errand.word.ask_after_ms >= 0) != rows[i].asked)
+			fail_msg("row %zu: asked", i);
+		errand_doubt(&errand);
+		if ((errand.word.ask_after_ms >= 0) != rows[i].asked)
+			fail_msg("row %zu: asked after what couldn't be written", i);
+		outcome_release(&errand.outcome);
+	}
+}
+
 static void a_cancel_that_was_only_accepted_proves_no_end(void **state)
 {
 	static const struct {
@@ -282,6 +317,7 @@ int main(void)
 		cmocka_unit_test(an_answer_says_which_sending_it_answers),
 		cmocka_unit_test(a_question_that_was_never_handed_to_libcurl_says_so),
 		cmocka_unit_test(a_status_without_a_result_fails_only_what_the_same_row_asked_for),
+		cmocka_unit_test(a_doubt_that_nobody_can_be_asked_about_waits_for_no_question),
 		cmocka_unit_test(a_cancel_that_was_only_accepted_proves_no_end),
 		cmocka_unit_test(f03_a_message_goes_out_under_the_databases_time),
 		cmocka_unit_test(of_the_questions_only_resends_are_taken_back_with_their_lease),

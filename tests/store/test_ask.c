@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/ask.h"
+#include "store/job_store.h"
 #include "store/provider_store.h"
 
 #define KEYS "{\"url\":\"http://localhost/\",\"idempotency\":{\"honoured\":true}}"
@@ -634,6 +635,51 @@ static void work_acknowledged_after_its_poller_was_lost_can_be_asked_about(void 
 	assert_int_equal(taken(&ask), ASK_STATUS);
 }
 
+static void advice_is(const struct id *id, const char *advice)
+{
+	const struct identity operator= { .role = ROLE_OPERATOR };
+	struct job job;
+
+	assert_int_equal(job_store_read(here.db, &operator, id, &job), RC_OK);
+	assert_string_equal(job_advice(&job), advice);
+	job_release(&job);
+}
+
+static void where_there_is_nobody_to_ask_a_person_is_needed_as_soon_as_track_is_lost(void **state)
+{
+	static const struct {
+		const char *definition, *attempt, *advice;
+	} rows[] = {
+		{ "{\"url\":\"http://localhost/\"}", "id = id", "ask_operator" },
+		{ ACCEPTED, "id = id", "ask_operator" }, /* by which name? */
+		{ ACCEPTED, "reference = 'ref-1'", "wait" },
+		{ STATUS, "id = id", "wait" },
+		{ KEYS, "id = id", "wait" },
+		{ STATUS, "cancel_due = 1", "wait" },
+		{ "{\"of\": \"a newer program\"}", "id = id", "wait" },
+	};
+	static const char *const lost[] = { "started_at = NOW(6)",
+					    "state = 'running', overdue_at = NOW(6)" };
+
+	for (size_t i = 0; i < ROWS(lost) * ROWS(rows); i++) {
+		bool overdue = i >= ROWS(rows);
+		size_t row = i % ROWS(rows), count;
+		struct id job;
+
+		testdb_empty(state);
+		provider_is(rows[row].definition);
+		job = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
+		attempt_new((struct an_attempt){
+			.job = &job, .state = ATTEMPT_STARTING, .more = lost[overdue] });
+		raw_run(here.raw, "UPDATE attempts SET %s", rows[row].attempt);
+		assert_int_equal(overdue ? ask_overdue(here.db, &count)
+					 : claim_reap(here.db, &count),
+				 RC_OK);
+		assert_int_equal(count, 1);
+		advice_is(&job, rows[row].advice);
+	}
+}
+
 static void a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are(void **state)
 {
 	struct id job, attempt;
@@ -821,6 +867,7 @@ int main(void)
 		TEST(a_cancel_that_never_went_out_is_no_try_and_no_number_is_too_high),
 		TEST(what_was_acknowledged_or_lost_after_a_cancel_is_told_at_once),
 		TEST(work_acknowledged_after_its_poller_was_lost_can_be_asked_about),
+		TEST(where_there_is_nobody_to_ask_a_person_is_needed_as_soon_as_track_is_lost),
 		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
