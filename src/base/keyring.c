@@ -22,7 +22,7 @@ static const char *read_key(struct keyring *ring, const char *line, size_t len)
 	if (ring->len == KEYRING_MAX)
 		return "more than 4 keys";
 	if (len % 2 != 0 || len < 2 * KEY_BYTES_MIN || len > 2 * KEY_BYTES_MAX)
-		return "a key must have 64 to 256 hexadecimal digits";
+		return "a key must have 64 to 256 hexadecimal digits, an even number";
 	for (size_t i = 0; i < len; i += 2) {
 		int upper = hex_digit(line[i]), lower = hex_digit(line[i + 1]);
 

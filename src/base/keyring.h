@@ -20,9 +20,9 @@ struct keyring {
 	size_t len; /* 0: no keys, and no callbacks */
 };
 
-/* A line a key: 64 to 256 hexadecimal digits (32 to 128 bytes); empty lines and lines that begin
- * with '#' are skipped. path NULL: an empty ring. RC_INVALID: logged, without any of the file's
- * content. */
+/* A line a key, four at most: 64 to 256 hexadecimal digits (32 to 128 bytes); empty lines and lines
+ * that begin with '#' are skipped. path NULL: an empty ring. RC_INVALID: logged, without any of the
+ * file's content. */
 MUST_CHECK enum rc keyring_load(const char *path, struct keyring *keyring_out);
 void keyring_release(struct keyring *keyring); /* wipes it */
 

@@ -110,8 +110,11 @@ static enum rc read_key(struct hook *hook, const struct webhook_def *def, size_t
 	if (rc == RC_INVALID || rc == RC_NOT_FOUND)
 		rc = refuse(hook, place, why.bytes ? why.bytes : "it can't be read");
 	else if (rc == RC_OK &&
-		 !webhook_secret_parse(value.bytes ? value.bytes : "", value.len, key_out))
-		rc = refuse(hook, place, "it is not whsec_ and base64 of 24 to 64 bytes");
+		 !webhook_secret_parse(value.bytes ? value.bytes : "", value.len, key_out)) {
+		text_addf(&why, "what %s holds is not whsec_ and base64 of 24 to 64 bytes",
+			  def->secrets[place]);
+		rc = refuse(hook, place, why.bytes ? why.bytes : "it is malformed");
+	}
 	if (value.bytes)
 		explicit_bzero(value.bytes, value.size);
 	text_release(&value);

@@ -471,6 +471,9 @@ contract_of() {
 	json webhook enable "$MINE"
 	json webhook delete "$MINE"
 	[ "$(jq -r .done <<<"$output")" = deleted ]
+	run -2 onejob webhook put "$MINE" --url https://alice.example/hook --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+	has '^onejob: --secret must be .*, never the secret itself$'
+	lacks MfKQ
 	run -2 onejob webhook put "$MINE" --url http://169.254.169.254/ --secret '${env:NONE}'
 	has 'ONEJOB_WEBHOOK_PRIVATE'
 }

@@ -287,7 +287,10 @@ static void what_cannot_be_signed_is_not_sent(void **state)
 		  "secret 1 can't be used: the environment variable HOOK_NONE isn't set" },
 		{ { "${env:HOOK_A}", "${file:/nowhere/whsec}" },
 		  "secret 2 can't be used: the file /nowhere/whsec" },
-		{ { "${env:HOOK_BAD}" }, "secret 1 can't be used: it is not whsec_" },
+		{ { "${env:HOOK_A}", "${env:HOOK_BAD}" },
+		  "secret 2 can't be used: what ${env:HOOK_BAD} holds is not whsec_ and base64 of "
+		  "24 "
+		  "to 64 bytes" },
 	};
 	char url[128];
 
