@@ -38,20 +38,34 @@ guest() {
 	(cd "$GUEST" && exec "${who[@]}" env -i HOME="$GUEST" PATH="$GUEST/host-bin:/usr/bin:/bin" LC_ALL=C.UTF-8 "$@")
 }
 
-# What the host gives: a home, one database with plain rights, a crontab. The programs are where `make install` puts them.
-account() {
-	local share=$GUEST/onejob/share/onejob
+# What `make install` leaves, configured as the page says; the programs are those of the build that is tested.
+installed() {
+	local build=$BATS_FILE_TMPDIR/build
 
-	mkdir -p "$GUEST/onejob/bin" "$GUEST/onejob/sbin" "$share" "$GUEST/public_html" "$GUEST/host-bin" "$GUEST/apache"
+	mkdir "$build"
+	(
+		cd "$build"
+		HOME=$GUEST
+		eval "'$TOP/configure' -q $(sed -n 's/.*`configure \([^`]*\)`.*/\1/p' "$TOP/doc/shared-host.md")"
+		make -s install-data
+	) >/dev/null 3>&-
+	mkdir "$GUEST/onejob/bin" "$GUEST/onejob/sbin"
 	cp "$ONEJOB_BUILD/onejob" "$GUEST/onejob/bin"
 	cp "$ONEJOB_BUILD/onejob-api" "$ONEJOB_BUILD/onejob-poller" "$GUEST/onejob/sbin"
-	cp -r "$TOP/nginx" "$TOP/doc/shared-host" "$share"
-	sed -i "s/127.0.0.1:8080/127.0.0.1:$NGINX/" "$share/shared-host/nginx.conf"
+	ls "$GUEST/onejob" >"$BATS_FILE_TMPDIR/installed"
+}
+
+# What the host gives: a home, one database with plain rights, a crontab.
+account() {
+	mkdir -p "$GUEST/public_html" "$GUEST/host-bin" "$GUEST/apache"
+	installed
+	sed -i "s/127.0.0.1:8080/127.0.0.1:$NGINX/" "$GUEST/onejob/share/onejob/shared-host/nginx.conf"
 	# shellcheck disable=SC2016 # the script's own
 	printf '#!/bin/sh\ncase $1 in -l) cat "$HOME/crontab" 2>/dev/null ;; -) cat >"$HOME/crontab.new" && mv "$HOME/crontab.new" "$HOME/crontab" ;; esac\n' \
 		>"$GUEST/host-bin/crontab"
 	chmod +x "$GUEST/host-bin/crontab"
 	chmod -R g+w "$GUEST"	# as where a umask leaves files to a whole group, which suEXEC doesn't have
+	chmod 700 "$GUEST"
 	[ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$GUEST"
 	chmod 711 "$STACK"	# the way to the database's socket
 	mariadb --no-defaults --socket="$STACK/mariadbd.sock" --user="$(id -un)" <<-'SQL'
@@ -61,13 +75,13 @@ account() {
 	SQL
 }
 
-# Apache as a host has it, but as the account, as suexec would have it run the program.
+# Apache as a host has it, but as the account, as suexec would have it run the program. An argument in place of mod_headers: another.
 apache_up() {
 	local module
 
 	{
 		echo "ServerRoot \"$GUEST/apache\""
-		for module in mpm_event authz_core dir mime rewrite env fcgid; do
+		for module in mpm_event authz_core dir mime rewrite env ${1-headers} fcgid; do
 			echo "LoadModule ${module}_module /usr/lib/apache2/modules/mod_$module.so"
 		done
 		cat <<-CONF
@@ -148,13 +162,23 @@ old_workers() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$GUEST/onejob/sbin/onejob-api (deleted)" 2>/dev/null | cut -d/ -f3
 }
 
-# The lines of cron, as cron runs them.
+# as_cron COMMAND: with what cron gives, from where it runs it.
+as_cron() { guest env -i HOME="$GUEST" LOGNAME=you SHELL=/bin/sh PATH=/usr/bin:/bin /bin/sh -c "$1" 3>&-; }
+
 cron_minute() {
 	local line
 
 	while read -r _ _ _ _ _ line; do
-		guest sh -c "$line" 3>&- &
-	done <"$GUEST/crontab"
+		as_cron "$line" &
+	done < <(grep -v '^@' "$GUEST/crontab")
+}
+
+cron_reboot() {
+	local line
+
+	while read -r _ line; do
+		as_cron "$line" &
+	done < <(grep '^@reboot' "$GUEST/crontab")
 }
 
 # Its rules for what it runs: the account's, and nobody else writes to it.
@@ -162,15 +186,17 @@ fit_for_suexec() {
 	is 'the program and its folder' "$(guest find public_html -maxdepth 1 -name public_html -printf '%u %m\n' -o -name onejob.fcgi -printf '%u %m %y\n')" \
 		"$(guest id -un) 755"$'\n'"$(guest id -un) 755 f"
 	is 'the programs' "$(guest stat -c %a onejob)" 700
+	is 'the way there' "$(guest stat -c %a .)" 701
 }
 
 @test "shared host: the page's commands make a host of it, and every process is the account's" {
 	local pid uid
 
 	uid=$(guest id -u)
+	is 'what is installed' "$(xargs <"$BATS_FILE_TMPDIR/installed")" 'bin sbin share'
 	is 'a job of the page' "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key = 'first'")" 1
 	# shellcheck disable=SC2016
-	is 'cron' "$(cat "$GUEST/crontab")" '* * * * * $HOME/onejob/run onejob-poller --for 3 >>$HOME/onejob/poller.log 2>&1'
+	is 'cron' "$(grep -v '^@reboot' "$GUEST/crontab")" '* * * * * $HOME/onejob/run onejob-poller --for 3 >>$HOME/onejob/poller.log 2>&1'
 	through apache api GET /v1/jobs
 	is 'apache' "$status" 200
 	through nginx api GET /v1/jobs
@@ -218,6 +244,20 @@ fit_for_suexec() {
 	is 'jobs' "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 'same-%'")" 2
 }
 
+@test "shared host: what the API tells a web server's log isn't in the answers of either door" {
+	local door
+
+	for door in apache nginx; do
+		through $door create "log-$door" "$AWAY"
+		is "$door created" "$status" 201
+		has "$door" '^X-Request-Id: ' "$headers"
+		no grep -i '^X-Onejob-' <<<"$headers"
+		through $door create "log-$door" '{"provider":"away","input":2}'
+		refused 409 idempotency-key-reused
+		no grep -i '^X-Onejob-' <<<"$headers"
+	done
+}
+
 @test "shared host: fifty clicks at once, half of them through each door, are one job" {
 	local ids
 
@@ -243,6 +283,8 @@ problem_only() { # STATUS NAME: Apache's own, which has no id
 	problem_only 404 not-found
 	through apache raw GET /.htaccess
 	problem_only 403 forbidden
+	through apache raw GET /v1/jobs%2fa --path-as-is	# before any .htaccess is read
+	has 'an encoded slash' '^404 text/html' "$status $(header Content-Type)"
 	through apache raw GET /onejob.fcgi
 	refused 401 unauthorized	# it is run, not shown
 	printf '{"provider":"away","input":"' >"$BATS_TEST_TMPDIR/full"
@@ -318,6 +360,38 @@ all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'p
 	is 'address' "$(grep -aoE 'REMOTE_ADDR[0-9.]*' "$GUEST/request")" REMOTE_ADDR198.51.100.7
 }
 
+# Not what a second run of the page finds in place, nor what was changed in it since.
+@test "shared host: what the page copies may be copied again" {
+	guest sh -c 'echo "# changed" >>onejob/onejob/limits.conf'
+	type_in <(echo '    cd ~/onejob'
+		section_of "$BATS_FILE_TMPDIR/page.md" '## The API, under Apache'
+		section_of "$BATS_FILE_TMPDIR/page.md" '## With nginx instead, as the same user' | grep 'share/onejob/nginx ')
+	is 'nested' "$(guest find onejob/onejob public_html -mindepth 1 -type d)" public_html/onejob-errors
+	is 'changed' "$(guest tail -n 1 onejob/onejob/limits.conf)" '# changed'
+	guest sed -i '$d' onejob/onejob/limits.conf
+	fit_for_suexec
+}
+
+behind_nginx() { guest_workers | while read -r pid; do of_apache <<<"$pid" | grep -q . || echo "$pid"; done; }
+
+@test "shared host: after a reboot cron's lines start the API and nginx again, and their pids end them" {
+	local master
+
+	master=$(cat "$GUEST/onejob/nginx.pid")
+	# shellcheck disable=SC2046 # pids
+	kill -9 "$(cat "$GUEST/onejob/api.pid")" "$master" $(ps -o pid= --ppid "$master") $(behind_nginx)
+	wait_for 20 eval '[ -z "$(behind_nginx)" ]'
+	no curl -sS "http://127.0.0.1:$NGINX/readyz"
+	cron_reboot
+	wait_for 30 eval 'through nginx raw GET /readyz; [ "$status" = 200 ]'
+	is 'the manager' "$(ps -o comm= -p "$(cat "$GUEST/onejob/api.pid")")" multiwatch
+	within 'nginx is another' "$(cat "$GUEST/onejob/nginx.pid")" $((master + 1)) 99999999
+	guest sh -c "cd onejob && $(sed -n 's/.*`\(kill [^`]*\)` ends them.*/\1/p' "$BATS_FILE_TMPDIR/page.md")"
+	wait_for 20 eval '[ -z "$(behind_nginx)" ]'
+	cron_reboot
+	wait_for 30 eval 'through nginx raw GET /readyz; [ "$status" = 200 ]'
+}
+
 let_go() {
 	# shellcheck disable=SC2086 # words
 	kill -CONT $STOPPED
@@ -333,7 +407,11 @@ stage_upgrade() {
 	guest mkdir -p onejob.new/share
 	guest cp -r onejob/bin onejob/sbin onejob.new/
 	guest cp -r onejob/share/onejob onejob.new/share/
+	guest sh -c 'cd onejob.new/share/onejob/shared-host && for file in run env htaccess nginx.conf onejob.fcgi onejob-errors/404.json; do echo "# new" >>$file; done'
+	guest sh -c 'for file in onejob/env public_html/.htaccess onejob/nginx.conf; do echo "# changed" >>$file; done'
 }
+
+last_lines() { guest tail -qn 1 "$@" | xargs -d '\n'; }
 
 @test "shared host: after an upgrade Apache asks workers of the new program, which a touch would not have done, and the old ones leave" {
 	local old
@@ -361,7 +439,10 @@ stage_upgrade() {
 	done
 	is "nginx's files that were changed, and those that are new" "$(guest sh -c 'grep -lx "# changed" onejob/onejob/*.conf')" \
 		$'onejob/onejob/limits.conf\nonejob/onejob/origins.conf'
-	is 'what was brought' "$(guest ls -A onejob.new/bin onejob.new/sbin)" $'onejob.new/bin:\n\nonejob.new/sbin:'
+	is "the account's own" "$(last_lines onejob/env public_html/.htaccess onejob/nginx.conf)" '# changed # changed # changed'
+	is 'all else' "$(last_lines onejob/run public_html/onejob.fcgi public_html/onejob-errors/404.json onejob/share/onejob/shared-host/env)" \
+		'# new # new # new # new'
+	no guest ls -d onejob.new
 }
 
 # After the others, so that each worker has done all there is to do.
@@ -386,4 +467,12 @@ stage_upgrade() {
 	wait_for 30 eval '[ "$(guest_workers | wc -l)" = 2 ]'	# those behind nginx
 	through nginx create after-9 "$AWAY"
 	is 'still there' "$status" 200
+}
+
+@test "shared host: an Apache without mod_headers answers all the same" {
+	apache_up ''
+	through apache create bare "$AWAY"
+	is 'created' "$status" 201
+	kill "$(cat "$GUEST/apache/pid")"
+	wait_for 30 apache_gone
 }
