@@ -47,11 +47,12 @@ copy_source() {
 	fi | tar cf - -T - | tar xf - -C "$WORK/build/onejob"
 }
 
-# Optimized or not, it is the same package.
+printed() { grep -ohE '`dpkg-buildpackage[^`]*`' "$TOP/README.md" "$TOP/doc/one-machine.md" | tr -d '`' | sort -u; }
+
+# As printed, with its tests, and with nothing that the `make check` around it has set.
 build_package() {
 	(copy_source)
-	(cd "$WORK/build/onejob" &&
-		DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym parallel=$(nproc)" dpkg-buildpackage -b -us -uc) \
+	(cd "$WORK/build/onejob" && env -i HOME="$HOME" PATH="$PATH" LC_ALL=C.UTF-8 ${TMPDIR:+TMPDIR="$TMPDIR"} sh -euxc "$(printed)") \
 		>"$WORK/build.log" 2>&1 </dev/null 3>&- || { tail -n 30 "$WORK/build.log" >&2; return 1; }
 }
 
@@ -191,6 +192,14 @@ in_use() { # COUNT: so many instances answer on the one socket
 	run bash "$TOP/tests/deb/links.sh" "$WORK/tree/usr/share/doc/onejob"
 	echo "$output"
 	[ "$status" = 0 ] && [ -z "$output" ]
+}
+
+@test "the package is built as the pages print it, and runs its unit tests" {
+	[ "$(printed | wc -l)" = 1 ]
+	[ -e "$WORK/build.log" ] || skip 'a package that was built already'
+	make -s --no-print-directory -C "$ONEJOB_BUILD" print-unit-tests | tr ' ' '\n' | grep . | sort >"$WORK/wanted"
+	[ "$(wc -l <"$WORK/wanted")" -gt 40 ]
+	diff "$WORK/wanted" <(sed -n 's/^PASS: \([^ ]*\) .*/\1/p' "$WORK/build.log" | sort -u)
 }
 
 @test "the guide installs the package, which starts nothing and touches no database" {
