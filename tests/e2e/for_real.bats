@@ -110,6 +110,22 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 	is 'what nginx has' "$(ls "$REAL/etc/nginx/onejob")" "$(ls "$TOP/nginx")"
 }
 
+@test "make uninstall leaves what was there before, and no folder of its own" {
+	local to=$BATS_TEST_TMPDIR/to share=usr/local/share/onejob
+
+	to_here() { make -s -C "$ONEJOB_BUILD" "$1" DESTDIR="$to" prefix=/usr/local 3>&-; }
+	to_here install
+	echo mine >"$to/$share/nginx/mine.conf"
+	to_here uninstall
+	is 'files' "$(cd "$to" && find . ! -type d)" "./$share/nginx/mine.conf"
+	is 'folders' "$(cd "$to" && find . -path '*onejob*' -type d)" "./$share"$'\n'"./$share/nginx"
+	rm "$to/$share/nginx/mine.conf"
+	to_here uninstall
+	is 'nothing' "$(cd "$to" && find . -path '*onejob*')" ''
+	test -d "$to/usr/local/lib/systemd/system"	# others have theirs there
+	to_here uninstall
+}
+
 @test "the accounts that README makes are enough: one migrates and the other works, both as nobody in particular" {
 	is 'the account' "$(typed '^adduser' | head -n 1)" 'adduser --system --group --no-create-home onejob'
 	typed '^adduser' | tail -n +2 >"$REAL/copy"
