@@ -63,9 +63,10 @@ as() {
 
 programs() { ONEJOB_DEFAULTS_FILE=$REAL/etc/onejob/my.cnf as nobody nogroup "$@"; }
 
-# The file that was copied there, with what README has people write into it.
+# The file that was copied there, with the lines in use that it has for an account with a password.
 option_file() { # NAME USER
-	sed -i -e "s,^socket=.*,socket=$REAL/db/mariadbd.sock," -e "s/^user=.*/user=$2/" -e '$apassword=...' "$REAL/etc/onejob/$1"
+	sed -i -e "s,^socket=.*,socket=$REAL/db/mariadbd.sock," -e 's/^#\(user\|password\)=/\1=/' "$REAL/etc/onejob/$1"
+	is 'who' "$(sed -n 's/^user=//p' "$REAL/etc/onejob/$1" | tail -n 1)" "$2"
 	grep -x 'database=onejob' "$REAL/etc/onejob/$1"
 }
 
