@@ -55,6 +55,7 @@ machine_trim() { # ROOT
 
 	rm -rf "$root"/etc/systemd/system/*.wants "$root/etc/machine-id" "$root/var/log/journal" "$root/usr/sbin/policy-rc.d"
 	systemd-id128 new >"$root/etc/machine-id"
+	rm -rf "$root"/var/lib/apt/lists/*	# no network: what is installed is the newest that apt can know of
 	printf '[Unit]\nRequires=dbus.socket systemd-journald.socket\nAfter=dbus.socket systemd-journald.socket\nAllowIsolate=yes\n' \
 		>"$root/etc/systemd/system/oj.target"
 	ln -sf /dev/null "$root/etc/systemd/system/timers.target"

@@ -78,9 +78,8 @@ inside() { # FILE: as it is seen from here
 
 # A database server without data, a provider, and somebody who watches what it has before onejob comes.
 furnish() {
-	mkdir -p "$(inside /root/old)" "$(inside /root/new)"
-	cp "$OLD" "$(inside /root/old/)"
-	cp "$NEW" "$(inside /root/new/)"
+	mkdir "$(inside /root/onejob)"	# for the source
+	cp "$OLD" "$NEW" "$(inside /root/)"
 	cp "$ONEJOB_BUILD/printshop" "$(inside /usr/local/bin/)"
 	printf '[mysqld]\ninnodb_log_file_size=16M\ninnodb_buffer_pool_size=64M\nperformance_schema=OFF\n' >"$(inside /etc/mysql/conf.d/oj.cnf)"
 	on_machine sh -ec '
@@ -92,25 +91,29 @@ furnish() {
 	' >"$WORK/furnish.log" 2>&1 </dev/null || { cat "$WORK/furnish.log" >&2; return 1; }
 }
 
-# What stands under a heading of the guide, the commands of all it has; `#> words` are in what they print.
-guide() { # HEADING
+# guide HEADING [N]: what stands under a heading of the guide, or its Nth block, is typed as it stands there; `#> words` are in what it
+# prints.
+guide() {
 	local words
 
-	section "$1" >"$(inside /root/section)"
+	section "$@" >"$(inside /root/section)"
 	grep -q . "$(inside /root/section)"
-	on_machine bash -euxc "cd /root/${FROM:-old}; $(guides_oj); . /root/section" \
+	on_machine bash -euxc "cd ${FROM:-/root}; $(guides_oj); . /root/section" \
 		>"$WORK/section.out" 2>&1 </dev/null 3>&- || { cat "$WORK/section.out"; return 1; }
 	cat "$WORK/section.out"
 	while read -r words; do
 		grep -v '^+' "$WORK/section.out" | grep -F -e "$words" || { echo "not printed: $words"; return 1; }
-	done < <(section "$1" | sed -n 's/^#> //p')
+	done < <(section "$@" | sed -n 's/^ *#> //p')
 }
 
 guides_oj() { grep -E '^    oj\(\)' "$TOP/doc/one-machine.md"; }
 
-section() { # HEADING
-	awk -v heading="## $1" '/^## / { on = $0 == heading } on && sub(/^    /, "")' "$TOP/doc/one-machine.md" |
-		sed 's,https://printer.example/jobs,http://127.0.0.1:9000/inkjet,'
+section() { # HEADING [N]
+	awk -v heading="## $1" -v n="${2-}" '/^## / { on = $0 == heading; block = 0; open = 0; next }
+		/^    / { if (!open) block++; open = 1; if (on && (n == "" || n == block)) print; next }
+		/./ { open = 0 }' "$TOP/doc/one-machine.md" |
+		sed -e 's,https://printer.example/jobs,http://127.0.0.1:9000/inkjet,' \
+			-e "s,install -y \./onejob_.*,install -y ./${OLD##*/}," -e "s,NEW=\./onejob_.*,NEW=./${NEW##*/},"
 }
 
 oj() {
@@ -167,6 +170,14 @@ pids() { # the main processes of the instances that run
 	on_machine systemctl show --property=MainPID --value 'onejob-api@*' 'onejob-poller@*' | grep . | sort | tr '\n' ' '
 }
 
+none_of() { # PIDS: other processes run now, as many
+	local now
+
+	now=$(pids)
+	[ "$(wc -w <<<"$now")" = "$(wc -w <<<"$1")" ] && ! grep -qw 0 <<<"$now" &&
+		[ -z "$(comm -12 <(tr ' ' '\n' <<<"$1" | grep . | sort) <(tr ' ' '\n' <<<"$now" | grep . | sort))" ]
+}
+
 say_all() { # VERSION: the programs that run, and the command
 	local pid
 
@@ -195,15 +206,19 @@ in_use() { # COUNT: so many instances answer on the one socket
 }
 
 @test "the package is built as the pages print it, and runs its unit tests" {
+	local named
+
 	[ "$(printed | wc -l)" = 1 ]
 	[ -e "$WORK/build.log" ] || skip 'a package that was built already'
+	named=$(sed -n 's,^ *apt-get install -y \./\(onejob_\),\1,p' "$TOP/doc/one-machine.md" "$TOP/doc/cluster.md" | sort -u)
+	[ -e "$WORK/build/${named/amd64/$(dpkg --print-architecture)}" ]
 	make -s --no-print-directory -C "$ONEJOB_BUILD" print-unit-tests | tr ' ' '\n' | grep . | sort >"$WORK/wanted"
 	[ "$(wc -l <"$WORK/wanted")" -gt 40 ]
 	diff "$WORK/wanted" <(sed -n 's/^PASS: \([^ ]*\) .*/\1/p' "$WORK/build.log" | sort -u)
 }
 
 @test "the guide installs the package, which starts nothing and touches no database" {
-	guide 'The package'
+	FROM=/root/onejob guide 'The package'
 	[ "$(on_machine dpkg-query -W -f '${Version}' onejob)" = "$OLD_VERSION" ]
 	in_use 0
 	[ "$(on_machine mariadb -N -e 'SHOW DATABASES' | grep -c onejob)" = 0 ]
@@ -285,9 +300,13 @@ allowed() { # pages of that origin may call the API
 }
 
 @test "a third instance shares the socket, and none needs a network" {
+	local pid
+
 	guide 'More, less, and a tighter fence'
-	on_machine systemctl restart 'onejob-api@*'
 	in_use 3
+	for pid in $(on_machine systemctl show --property=MainPID --value 'onejob-api@*'); do
+		on_machine test ! "/proc/$pid/ns/net" -ef /proc/1/ns/net
+	done
 	on_machine systemctl stop onejob-api@1 onejob-api@2	# so the third has to answer
 	[ "$(create third-1 printer)" = 201 ]
 	on_machine systemctl start onejob-api@1 onejob-api@2
@@ -307,7 +326,7 @@ allowed() { # pages of that origin may call the API
 	storm
 	guide 'Restart without a gap'
 	calm
-	[ -z "$(comm -12 <(tr ' ' '\n' <<<"$before" | grep . | sort) <(pids | tr ' ' '\n' | grep . | sort))" ]
+	none_of "$before"
 }
 
 @test "an upgrade fails no request, restarts what runs and keeps what was changed" {
@@ -316,11 +335,11 @@ allowed() { # pages of that origin may call the API
 	before=$(pids)
 	say_all "$OLD_VERSION"
 	storm
-	on_machine sh -c 'apt-get install -y /root/new/*.deb' >"$WORK/upgrade.log" 2>&1 </dev/null 3>&-
+	on_machine sh -c 'apt-get install -y /root/"$1"' sh "${NEW##*/}" >"$WORK/upgrade.log" 2>&1 </dev/null 3>&-
 	cat "$WORK/upgrade.log"
 	calm
 	[ "$(on_machine dpkg-query -W -f '${Version} ${db:Status-Status}' onejob)" = "$VERSION installed" ]
-	[ -z "$(comm -12 <(tr ' ' '\n' <<<"$before" | grep . | sort) <(pids | tr ' ' '\n' | grep . | sort))" ]
+	none_of "$before"
 	say_all "$VERSION"
 	in_use 3
 	on_machine grep -x ONEJOB_IN_FLIGHT=5000 /etc/onejob/onejob.env
@@ -358,6 +377,7 @@ configure_again() { # as an upgrade from the older version does
 	grep -F 'migrate.cnf onejob migrate' "$WORK/postinst.log"
 	guide Upgrade
 	newest_schema
+	on_machine test ! -e /root/onejob-new
 	[ "$before" != "$(pids)" ]
 	[ "$(create upgraded-1 printer)" = 201 ]
 }
@@ -400,12 +420,19 @@ configure_again() { # as an upgrade from the older version does
 }
 
 @test "a purge leaves nothing but the account and the database" {
-	guide Remove
+	guide Remove 1
 	[ -z "$(pids)" ]
-	run on_machine find /etc /lib/systemd /usr /var/lib /run -xdev -iname '*onejob*' ! -path '/etc/ssl/*' ! -path '/var/lib/mysql/*'
+	run on_machine find /etc /lib/systemd /usr /var/lib /run -xdev -iname '*onejob*' ! -path '/var/lib/mysql/*'
 	echo "$output"
 	[ -z "$output" ]
 	[ -z "$(on_machine systemctl list-units --all --plain --no-legend 'onejob*')" ]
 	on_machine getent passwd onejob
 	[ "$(sql "SELECT COUNT(*) FROM jobs WHERE idempotency_key = 'order-1'")" = 1 ]
+}
+
+@test "what a purge leaves goes by the guide's last commands" {
+	guide Remove 2
+	run ! on_machine getent passwd onejob
+	run ! on_machine getent group onejob
+	[ -z "$(on_machine mariadb -N -e "SELECT user FROM mysql.user WHERE user LIKE 'onejob%'; SHOW DATABASES LIKE 'onejob%'")" ]
 }
