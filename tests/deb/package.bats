@@ -329,6 +329,23 @@ allowed() { # pages of that origin may call the API
 	none_of "$before"
 }
 
+# As upgrade.md has them for systemd, and then by hand, where systemd starts what has left.
+@test "no request fails while the programs are replaced by the commands of the page on upgrades" {
+	local before
+
+	grep -E '^ +(systemctl|pkill) ' "$TOP/doc/upgrade.md" >"$WORK/replace"
+	[ "$(sed 's/^ *//' "$WORK/replace" | cut -d' ' -f1 | uniq -c | tr -s ' \n' ' ')" = ' 2 systemctl 1 pkill 1 systemctl 1 pkill ' ]
+	storm
+	before=$(pids)
+	on_machine sh -euxc "$(grep systemctl "$WORK/replace")"
+	none_of "$before"
+	before=$(pids)
+	on_machine sh -euxc "$(grep pkill "$WORK/replace")"
+	wait_for none_of "$before"
+	calm
+	in_use 3
+}
+
 @test "an upgrade fails no request, restarts what runs and keeps what was changed" {
 	local before
 

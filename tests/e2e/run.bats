@@ -253,22 +253,27 @@ none_left() { [ "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 
 	wait_for 60 grep -q 'poller.start.*onejob migrate' "$STACK/log/early.log"
 	job_is "$id" queued
 	# a program that is installed is one that a worker, or cron's next poller, may be started from: so it comes second
-	is 'the order' "$(grep -oE 'onejob migrate$|`make install`' "$TOP/doc/upgrade.md" | tr '\n' ' ')" 'onejob migrate `make install` '
+	is 'the order' "$(grep -oE '^ .*onejob migrate$|make .*install$|restart .*' "$TOP/doc/upgrade.md" | sed 's/.*build.onejob //' | tr '\n' ' ')" \
+		"migrate make -C build install restart 'onejob-api@*' restart 'onejob-poller@*' "
 	mkdir -p "$BATS_TEST_TMPDIR/share" "$BATS_TEST_TMPDIR/etc"
 	cp "$TOP"/nginx/* "$BATS_TEST_TMPDIR/share"
 	echo mine | tee "$BATS_TEST_TMPDIR"/etc/{limits,origins,pass}.conf
 	sed -E -e 's/^   (    |$)/\1/' -e "s,/etc/onejob/migrate.cnf,$STACK/migrate.cnf," -e "s,https://jobs.example.org,$ONEJOB_URL," \
 		-e "s,/etc/onejob/my.cnf,$STACK/my.cnf," -e "s,build/onejob,$ONEJOB_BUILD/onejob," \
+		-e "s,make -C build install,make -C $ONEJOB_BUILD install DESTDIR=$BATS_TEST_TMPDIR prefix=/new," \
+		-e '/^ +(systemctl|pkill) /d' \
 		-e "s,/usr/local/share/onejob/nginx,$BATS_TEST_TMPDIR/share," -e "s,/etc/nginx/onejob,$BATS_TEST_TMPDIR/etc," \
 		"$TOP/doc/upgrade.md" >"$BATS_TEST_TMPDIR/page"
+	# what asks systemd, or goes by the programs' names alone, is typed on a machine of its own: tests/deb/package.bats
 	# the first look is for before an upgrade, and here it is under way: it must not be well
 	sed -i '0,/^    oj doctor && / s/^    oj doctor && /    oj doctor || /' "$BATS_TEST_TMPDIR/page"
 	# and between the migration and the last look the poller has had its time to wake up
 	awk '/^    oj doctor &&/ { print "    timeout 60 sh -c \"until onejob doctor >/dev/null 2>&1; do sleep 0.1; done\"" } { print }' \
 		"$BATS_TEST_TMPDIR/page" >"$BATS_TEST_TMPDIR/patient"
 	script_of "$BATS_TEST_TMPDIR/patient" >"$BATS_TEST_TMPDIR/script"
-	is 'commands of it' "$(grep -cE '^(ONEJOB_[A-Z_]*=[^ ]* [^ ]*/onejob|oj|curl|find) ' "$BATS_TEST_TMPDIR/script")" 5
+	is 'commands of it' "$(grep -cE '^(ONEJOB_[A-Z_]*=[^ ]* [^ ]*/onejob|make|oj|curl|find) ' "$BATS_TEST_TMPDIR/script")" 6
 	bash "$BATS_TEST_TMPDIR/script" 3>&-
+	is 'what it installed' "$("$BATS_TEST_TMPDIR/new/bin/onejob" --version)" "$(onejob --version)"
 	is "nginx's files" "$(cd "$BATS_TEST_TMPDIR/etc" && ls && grep -lx mine -- *)" "$(cd "$TOP/nginx" && ls; printf '%s\n' limits.conf origins.conf)"
 	wait_job "$id" succeeded 60
 	kill -TERM "$waiting"
