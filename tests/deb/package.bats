@@ -44,7 +44,7 @@ copy_source() {
 		git ls-files -co --exclude-standard
 	else
 		find . -type f ! -path './build*' ! -path './var/*'
-	fi | tar cf - -T - | tar xf - -C "$WORK/build/onejob"
+	fi | tee "$WORK/copied" | tar cf - -T - | tar xf - -C "$WORK/build/onejob"
 }
 
 printed() { grep -ohE '`dpkg-buildpackage[^`]*`' "$TOP/README.md" "$TOP/doc/one-machine.md" | tr -d '`' | sort -u; }
@@ -215,6 +215,14 @@ in_use() { # COUNT: so many instances answer on the one socket
 	make -s --no-print-directory -C "$ONEJOB_BUILD" print-unit-tests | tr ' ' '\n' | grep . | sort >"$WORK/wanted"
 	[ "$(wc -l <"$WORK/wanted")" -gt 40 ]
 	diff "$WORK/wanted" <(sed -n 's/^PASS: \([^ ]*\) .*/\1/p' "$WORK/build.log" | sort -u)
+}
+
+@test "what a build leaves behind, and what README writes, git doesn't take for source" {
+	cd "$WORK/build/onejob" 2>/dev/null && [ -e .gitignore ] || skip 'not built here, or from a distribution'
+	[ -e debian/onejob ]
+	echo '{}' >summary.json
+	git init -q
+	diff <(sort "$WORK/copied") <(git ls-files -o --exclude-standard | sort)
 }
 
 @test "the guide installs the package, which starts nothing and touches no database" {
