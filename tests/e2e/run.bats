@@ -193,7 +193,7 @@ none_left() { [ "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 
 
 # The newer schema is what the migrate of a program to come would make of this one.
 @test "upgrade: a newer schema comes under load, then every program is replaced: each create is answered 201, each job done once" {
-	local codes=$BATS_TEST_TMPDIR/codes old new pid
+	local codes=$BATS_TEST_TMPDIR/codes old new pid pids
 
 	no_stack_poller
 	own_poller old ONEJOB_GRACE_SECONDS=60
@@ -208,11 +208,12 @@ none_left() { [ "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 
 	is 'an old program on it' "$(curl -sS "$ONEJOB_URL/readyz")" ready
 	run -1 onejob migrate
 	has 'refused' 'use the newer program' "$output"
-	for pid in $(workers); do
-		kill -TERM "$pid"
+	mapfile -t pids < <(workers)
+	kill -TERM "${pids[@]}"	# all at once, as the page has it
+	for pid in "${pids[@]}"; do
 		wait_for 60 gone "$pid"
-		wait_for 60 worker_count 2
 	done
+	wait_for 60 worker_count 2
 	goes_on "$codes"
 	own_poller new ONEJOB_GRACE_SECONDS=60
 	new=$poller
