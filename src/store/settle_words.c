@@ -81,21 +81,36 @@ static size_t list_of(struct db *db, const struct table *t, size_t at)
 	return stmt_group(fit > 0 ? fit : 1);
 }
 
+static void bind_jobs(struct stmt *st, const struct seat *const *winners, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bind_id(st, &winners[i]->word->job_id);
+}
+
+static void bind_attempts(struct stmt *st, const struct seat *const *winners, size_t n)
+{
+	bind_jobs(st, winners, n);
+	for (size_t i = 0; i < n; i++)
+		bind_id(st, &winners[i]->word->attempt_id);
+}
+
+/* The version that the swap wants is the attempt's, where the statement finds it. */
 static enum rc complete_list(struct db *db, const struct seat *const *winners, size_t n)
 {
 	unsigned char digests[STMT_GROUP_MAX][SHA256_BYTES];
 	struct stmt *st = db_stmt_n(db, SQL_JOBS_COMPLETE, n);
 
+	bind_jobs(st, winners, n);
+	for (size_t i = 0; i < n; i++)
+		bind_bytes(st, winners[i]->word->result, winners[i]->word->result_len);
+	bind_jobs(st, winners, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct word *word = winners[i]->word;
-
-		digest_sha256(word->result, word->result_len, digests[i]);
-		bind_id(st, &word->job_id);
-		bind_id(st, &word->attempt_id);
-		bind_u64(st, winners[i]->facing->version_read);
-		bind_bytes(st, word->result, word->result_len);
+		digest_sha256(winners[i]->word->result, winners[i]->word->result_len, digests[i]);
 		bind_bytes(st, digests[i], SHA256_BYTES);
 	}
+	bind_attempts(st, winners, n);
+	bind_jobs(st, winners, n);
+	bind_attempts(st, winners, n);
 	return settle_run(st, n);
 }
 

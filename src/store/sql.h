@@ -1,6 +1,6 @@
 /* sql.h: every statement there is, by number.
  *
- * A text may hold one group, "{separator|body}", which is repeated as often as the caller asks; all
+ * A text may hold groups, "{separator|body}", each repeated as often as the caller asks; all
  * values are bound. */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H

@@ -56,25 +56,22 @@ void stmt_free(struct stmt *st)
 	free(st);
 }
 
-/* The text with its group, if any, repeated n times. */
+/* The text with its groups, if any, each repeated n times. */
 static void expand(struct text *out, const char *sql, size_t n)
 {
-	const char *open = strchr(sql, '{');
+	for (const char *open; (open = strchr(sql, '{')) != NULL;) {
+		const char *bar = strchr(open, '|');
+		const char *close = strchr(bar, '}');
 
-	if (!open) {
-		text_add_str(out, sql);
-		return;
+		text_add(out, sql, (size_t)(open - sql));
+		for (size_t i = 0; i < n; i++) {
+			if (i > 0)
+				text_add(out, open + 1, (size_t)(bar - open - 1));
+			text_add(out, bar + 1, (size_t)(close - bar - 1));
+		}
+		sql = close + 1;
 	}
-	const char *bar = strchr(open, '|');
-	const char *close = strchr(bar, '}');
-
-	text_add(out, sql, (size_t)(open - sql));
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			text_add(out, open + 1, (size_t)(bar - open - 1));
-		text_add(out, bar + 1, (size_t)(close - bar - 1));
-	}
-	text_add_str(out, close + 1);
+	text_add_str(out, sql);
 }
 
 /* A statement that failed for good is prepared anew the next time: the server may have forgotten

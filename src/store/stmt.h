@@ -23,7 +23,7 @@ struct stmt;
  * of stmt_run(). A statement has one result at a time: taking it again drops the former. */
 struct stmt *db_stmt(struct db *db, enum sql id);
 
-/* The same with the text's group repeated n times; n is a power of two up to STMT_GROUP_MAX. See
+/* The same with the text's groups repeated n times; n is a power of two up to STMT_GROUP_MAX. See
  * stmt_group(). */
 #define STMT_GROUP_MAX 64
 struct stmt *db_stmt_n(struct db *db, enum sql id, size_t n);

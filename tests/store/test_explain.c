@@ -75,7 +75,7 @@ static const char *literal_after(const char *before, size_t len)
 		{ "id = ", ID_A },
 		{ "id <> ", ID_A },
 		{ " IN (", ID_A },
-		{ "CAST(", ID_A },
+		{ "jobs.id, ", ID_A },
 		{ "owner = ", "'1'" },
 		{ "owner > ", "'5'" },
 		{ "idempotency_key = ", "'1'" },
@@ -113,11 +113,11 @@ static const char *literal_of(unsigned int n)
 	return literal;
 }
 
-/* The statement's text with its group `times` times, at least twice, and a literal for each
+/* The statement's text with its groups `times` times, at least twice, and a literal for each
  * question mark. */
 static void spell(enum sql id, unsigned int times, char *out, size_t size)
 {
-	const char *open = strchr(sql_text(id), '{'), *bar = open ? strchr(open, '|') : NULL;
+	const char *open = NULL, *bar = NULL;
 	unsigned int round = 1;
 	struct text text;
 
@@ -129,7 +129,9 @@ static void spell(enum sql id, unsigned int times, char *out, size_t size)
 						    ? literal_of(round)
 						    : literal_after(text.bytes, text.len));
 		} else if (*c == '{') {
-			c = bar;
+			round = 1;
+			open = c;
+			bar = c = strchr(c, '|');
 		} else if (*c == '}' && round < times) {
 			round++;
 			text_add(&text, open + 1, (size_t)(bar - open - 1));

@@ -339,11 +339,15 @@ static uint64_t run_job(enum sql id, const struct pair *pair)
 	assert_int_equal(db_begin(here.db), RC_OK);
 	st = db_stmt(here.db, id);
 	if (id == SQL_JOBS_COMPLETE) {
+		for (int value = 0; value < 2; value++) {
+			bind_id(st, &pair->job);
+			bind_null(st);
+		}
 		bind_id(st, &pair->job);
 		bind_id(st, &pair->attempt);
-		bind_u64(st, 5);
-		bind_null(st);
-		bind_null(st);
+		bind_id(st, &pair->job);
+		bind_id(st, &pair->job);
+		bind_id(st, &pair->attempt);
 		uint64_t listed = run_alone(st);
 
 		db_rollback(here.db);
