@@ -529,11 +529,13 @@ static const struct {
 	    "(SELECT COUNT(*) FROM "
 	    "attempts n " OF_JOB "WHERE "
 	    "n.job_id = j.id AND n.provider = j.next_provider)), NOW(6), j.contract, "
-	    "j.contract_version, (SELECT r.place FROM contract_routes r WHERE r.name = j.contract "
-	    "AND r.version = j.contract_version AND r.provider = j.next_provider), (SELECT c.id "
+	    "j.contract_version, IF(j.contract IS NULL, NULL, (SELECT r.place FROM contract_routes "
+	    "r WHERE r.name = j.contract "
+	    "AND r.version = j.contract_version AND r.provider = j.next_provider)), IF(j.contract "
+	    "IS NULL, NULL, (SELECT c.id "
 	    "FROM " CERTIFICATE_OF("j.contract", "j.contract_version",
 				   "j.next_provider") " WHERE " CERTIFICATE_WHY
-						      " IS NULL) FROM jobs j " BY_ID "WHERE "
+						      " IS NULL)) FROM jobs j " BY_ID "WHERE "
 						      "j.id IN ({, |?}) AND j.state = 'queued' "
 						      "AND j.next_provider = ? AND j.run_after <= "
 						      "NOW(6) AND (j.gives_up_at IS NULL OR "
