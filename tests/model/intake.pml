@@ -2,9 +2,9 @@
  *
  * What it stands for: create_round() of store/job_create.c and what comes of it, as its callers see it. An insert holds its key until
  * it is committed or undone, and another of that key waits (UNIQUE (owner, idempotency_key)); a look-up is a step of its own. And
- * store/create_many.c: a thread that has taken several requests writes them with one statement, all or none. One client's is the first
- * of such a thread, another's may be among the rest. What isn't written so goes alone. Here two of one key may be, which repeats()
- * keeps apart: the rules count on the index only.
+ * store/create_write.c: a thread that has taken several requests writes them with one statement, all or none. One client's is the first
+ * of such a thread, another's may be among the rest. What isn't written so goes alone. Here two of one key may be, which is_second_click()
+ * and is_among() keep apart: the rules count on the index only.
  *
  * Four clients use one key, each again and again: two of one owner with one intent, written in two ways (a double click, or the
  * same page twice); a third of that owner with another intent; one of another owner, with the first's. An operator, or the owner,
@@ -107,7 +107,7 @@ inline forget()
 	wrote[_pid] = NONE
 }
 
-/* compare(): our own insert, whose answer was lost; the same intent; another, or a tombstone */
+/* create_compare(): our own insert, whose answer was lost; the same intent; another, or a tombstone */
 #define OWN (wrote[_pid] == BY_KEY(owner) && wrote[_pid] != NONE)
 #define SAME (intent_of[BY_KEY(owner)] == intent && !(MUTANT(M_COMPARES_SPELLING) && spelling_of[BY_KEY(owner)] != _pid))
 inline compare()
