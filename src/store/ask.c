@@ -56,6 +56,7 @@ struct due {
 	bool own_unread;   /* it is kept, and this program can't read it */
 	int64_t reaped_us; /* since it started, where its poller was lost; else -1 */
 	int64_t wait_us;   /* its turn comes later; 0: now */
+	uint64_t present;  /* the provider's row, as it was read */
 };
 
 /* The work may be asked for again only while this attempt holds the job: after a cancel, a release
@@ -157,7 +158,8 @@ static enum rc read_due(struct db *db, struct ask *ask, struct due *due)
 	due->resends = ask->sending - 1 - (uint32_t)col_u64(st);
 	due->reaped_us = col_i64(st, -1);
 	col_name(st, ask->traceparent, sizeof ask->traceparent);
-	ask->same_row = col_u64(st) == built_from;
+	due->present = col_u64(st);
+	ask->same_row = due->present == built_from;
 	ok = ok && col_blob(st, &present) && col_blob(st, &own);
 	stmt_done(st);
 	rc = ok ? read_rows(&present, &own, ask, due) : RC_FAULT;
@@ -209,14 +211,36 @@ static enum rc read_terms(struct db *db, struct ask *ask)
 	return RC_OK;
 }
 
-/* The job's advice changes with it: from now on it needs a person. */
-static enum rc stop(struct db *db, const struct ask *ask)
+/* A row that has just got a question arms all attempts that have none (SQL_ASK_REARM), and mustn't
+ * miss one that stops by the row before. It is locked here without a wait, as by a resend.
+ * RC_NOT_FOUND: somebody has it, or it has changed; the attempt is still due. */
+static enum rc hold_row(struct db *db, const struct ask *ask, uint64_t version)
 {
-	struct stmt *st = db_stmt(db, SQL_ASK_STOP);
+	struct stmt *st = db_stmt(db, SQL_PROVIDER_STILL);
 
-	bind_id(st, &ask->attempt_id);
+	bind_str(st, ask->provider);
+	bind_u64(st, version);
 	enum rc rc = stmt_run(st);
 
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	stmt_done(st);
+	return lock_hold_provider(db, ask->provider);
+}
+
+/* The job's advice changes with it: from now on it needs a person. */
+static enum rc stop(struct db *db, const struct ask *ask, const struct due *due)
+{
+	enum rc rc = due->has_row ? hold_row(db, ask, due->present) : RC_OK;
+	struct stmt *st;
+
+	if (rc != RC_OK)
+		return rc;
+	st = db_stmt(db, SQL_ASK_STOP);
+	bind_id(st, &ask->attempt_id);
+	rc = stmt_run(st);
 	if (rc != RC_OK)
 		return rc;
 	st = db_stmt(db, SQL_JOB_TOUCH);
@@ -342,7 +366,7 @@ static enum rc take_one(struct db *db, void *arg)
 	if (rc != RC_OK)
 		return rc;
 	if (ask->kind == ASK_KIND__MAX)
-		return stop(db, ask);
+		return stop(db, ask, &due);
 	if (ask->kind == ASK_RESEND)
 		return take_resend(db, asking, due.wait_us);
 	if (ask->kind != ASK_CANCEL)

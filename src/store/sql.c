@@ -604,6 +604,8 @@ static const struct {
 	ROW(SQL_PROVIDER_ROOM,
 	    "SELECT max_in_flight, " IN_FLIGHT(
 		    "providers.name") " FROM providers WHERE name = ? FOR UPDATE SKIP LOCKED"),
+	ROW(SQL_PROVIDER_STILL, "SELECT 1 FROM providers WHERE name = ? AND version = ? FOR UPDATE "
+				"SKIP LOCKED"),
 	ROW(SQL_PROVIDER_HOLD, "UPDATE providers SET holds = holds + 1 WHERE name = ?"),
 	/* Of the contract as it stands: the routes that certificates decide about. */
 	ROW(SQL_ROUTES_HOLD,

@@ -708,6 +708,23 @@ static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void 
 	assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 1);
 }
 
+/* The change arms what has no question, and would not see this one. */
+static void no_attempt_stops_by_a_providers_row_that_somebody_is_changing(void **state)
+{
+	struct id job;
+	struct ask ask;
+
+	(void)state;
+	poller = poller_new();
+	in_doubt(&job);
+	raw_run(here.raw, "BEGIN");
+	raw_run(here.raw, "UPDATE providers SET version = 2, definition = '%s'", STATUS);
+	assert_int_equal(taken(&ask), ASK_KIND__MAX);
+	assert_int_equal(raw_number("SELECT next_ask_at <= NOW(6) FROM attempts"), 1);
+	raw_run(here.raw, "COMMIT");
+	assert_int_equal(taken(&ask), ASK_STATUS);
+}
+
 static struct ask_list take_by(struct ask_turns *turns, size_t max)
 {
 	struct ask_list asks;
@@ -870,6 +887,7 @@ int main(void)
 		TEST(where_there_is_nobody_to_ask_a_person_is_needed_as_soon_as_track_is_lost),
 		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
+		TEST(no_attempt_stops_by_a_providers_row_that_somebody_is_changing),
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(f06_a_provider_with_a_backlog_of_questions_delays_no_other),
 		TEST(a_questions_hold_is_not_as_long_as_the_work_may_take),
