@@ -17,8 +17,8 @@
 	60000 /* a message that was taken and not spoken of again is due once more after this */
 
 /* Inside the transaction that has just moved the job: a message of its state as it now stands, if
- * that is one to be told (succeeded, failed, cancelled, unknown) and its owner has an endpoint; it
- * waits where that is disabled. Else nothing is written, which is RC_OK. */
+ * that is one to be told (succeeded, failed, cancelled, unknown) and its owner has an endpoint,
+ * disabled or not. Else nothing is written, which is RC_OK. */
 MUST_CHECK enum rc outbox_add(struct db *db, const struct id *job_id);
 
 struct outbox_message {

@@ -118,6 +118,26 @@ static enum rc hold(struct db *db, const struct id *id)
 	return stmt_run(st);
 }
 
+/* What waits for its endpoint's row to change is woken by that change, which must see it: in a
+ * cluster both write that row. */
+static enum rc hold_endpoint(struct db *db, const char *owner, size_t len)
+{
+	struct stmt *st;
+
+	if (!db_in_cluster(db))
+		return RC_OK;
+	st = db_stmt(db, SQL_WEBHOOK_HOLD);
+	bind_bytes(st, owner, len);
+	return stmt_run(st);
+}
+
+static enum rc park(struct db *db, const struct outbox_message *message)
+{
+	enum rc rc = hold_endpoint(db, message->owner, message->owner_len);
+
+	return rc == RC_OK ? run_on(db, SQL_OUTBOX_PARK_ONE, &message->event.id) : rc;
+}
+
 static enum rc take_one(struct db *db, const struct id *id, struct outbox_list *messages)
 {
 	struct outbox_message *message = &messages->list[messages->len];
@@ -137,7 +157,7 @@ static enum rc take_one(struct db *db, const struct id *id, struct outbox_list *
 	if (rc == RC_NOT_FOUND)
 		return run_on(db, SQL_OUTBOX_DROP, id);
 	if (rc == RC_CONFLICT)
-		return run_on(db, SQL_OUTBOX_PARK_ONE, id);
+		return park(db, message);
 	if (rc == RC_OK)
 		rc = hold(db, id);
 	if (rc == RC_OK)
@@ -215,6 +235,21 @@ static enum rc way_of(struct db *db, const struct turn *turn, enum sql *instead_
 	return RC_OK;
 }
 
+static enum rc move_away(struct db *db, struct turn *turn, enum sql how)
+{
+	const struct outbox_owner *owner = turn->owner;
+	enum rc rc = how == SQL_OUTBOX_PARK ? hold_endpoint(db, owner->bytes, owner->len) : RC_OK;
+
+	if (rc != RC_OK)
+		return rc;
+	struct stmt *st = db_stmt(db, how);
+
+	bind_bytes(st, owner->bytes, owner->len);
+	rc = stmt_run(st);
+	turn->more = rc == RC_OK && stmt_changed(st) >= OUTBOX_BATCH;
+	return rc;
+}
+
 static enum rc take_turn(struct db *db, void *arg)
 {
 	struct turn *turn = arg;
@@ -227,14 +262,8 @@ static enum rc take_turn(struct db *db, void *arg)
 		outbox_message_release(&turn->messages->list[--turn->messages->len]);
 	if (rc != RC_OK)
 		return rc == RC_NOT_FOUND ? RC_OK : rc;
-	if (instead != SQL__MAX) {
-		struct stmt *st = db_stmt(db, instead);
-
-		bind_bytes(st, turn->owner->bytes, turn->owner->len);
-		rc = stmt_run(st);
-		turn->more = rc == RC_OK && stmt_changed(st) >= OUTBOX_BATCH;
-		return rc;
-	}
+	if (instead != SQL__MAX)
+		return move_away(db, turn, instead);
 	rc = lock_due(db, turn, ids, &len);
 	for (size_t i = 0; rc == RC_OK && i < len; i++)
 		rc = take_one(db, &ids[i], turn->messages);

@@ -840,11 +840,13 @@ static const struct {
 	    "LEFT JOIN providers p ON p.name = q.name STRAIGHT_JOIN " QUEUED_FOR(
 		    "q.name") "WHERE p.name IS NULL OR p.enabled = 0 LIMIT 1000) s"),
 
-	/* A message of what the job has just come to, for an owner that has an endpoint. */
+	/* A message of what the job has just come to, for an owner that has an endpoint. Whether
+	 * that is disabled is the poller's to see, with the endpoint's row locked: what waited here
+	 * would be missed by an enabling that this statement doesn't see yet. */
 	ROW(SQL_OUTBOX_ADD, "INSERT INTO outbox (id, job_id, owner, type, idempotency_key, state, "
 			    "version, tries, next_at, created_at) "
 			    "SELECT ?, j.id, j.owner, CONCAT('job.', j.state), j.idempotency_key, "
-			    "j.state, j.version, 0, IF(w.enabled = 1, NOW(6), NULL), "
+			    "j.state, j.version, 0, NOW(6), "
 			    "j.updated_at FROM jobs j JOIN webhooks w ON w.owner = j.owner "
 			    "WHERE j.id = ? "
 			    "AND j.state IN ('succeeded','failed','cancelled','unknown')"),
@@ -896,6 +898,8 @@ static const struct {
 	ROW(SQL_WEBHOOK_DISABLE, "UPDATE webhooks SET enabled = 0, disabled_why = ?, updated_at = "
 				 "NOW(6) WHERE owner = ? "
 				 "AND url = ?"),
+	/* The column means nothing while it is disabled, and no more than now otherwise. */
+	ROW(SQL_WEBHOOK_HOLD, "UPDATE webhooks SET rest_until = NOW(6) WHERE owner = ?"),
 	ROW(SQL_WEBHOOK_ENABLE, "UPDATE webhooks SET enabled = 1, disabled_why = NULL, timeouts = "
 				"0, rest_until = NULL, updated_at = NOW(6) WHERE owner = ?"),
 	/* Those that were on their way together count once. */
