@@ -58,7 +58,7 @@ MUST_CHECK enum rc lock_provider(struct db *db, const char *name, bool *enabled_
  * already. Nothing on a single server, where the lock does it. No such provider: RC_OK. */
 MUST_CHECK enum rc lock_hold_provider(struct db *db, const char *name);
 
-/* The same for the providers of a contract's later routes. */
+/* The same for the providers of a contract's routes. */
 MUST_CHECK enum rc lock_hold_routes(struct db *db, const char *contract);
 
 bool lock_visible(const struct locked_job *locked, const struct identity *who);

@@ -607,10 +607,10 @@ static const struct {
 	ROW(SQL_PROVIDER_STILL, "SELECT 1 FROM providers WHERE name = ? AND version = ? FOR UPDATE "
 				"SKIP LOCKED"),
 	ROW(SQL_PROVIDER_HOLD, "UPDATE providers SET holds = holds + 1 WHERE name = ?"),
-	/* Of the contract as it stands: the routes that certificates decide about. */
+	/* Of the contract as it stands: what a verdict is about to be written about, too. */
 	ROW(SQL_ROUTES_HOLD,
 	    "UPDATE contracts k STRAIGHT_JOIN contract_routes r ON r.name = k.name AND r.version = "
-	    "k.version AND r.place > 0 STRAIGHT_JOIN providers p ON p.name = r.provider SET "
+	    "k.version STRAIGHT_JOIN providers p ON p.name = r.provider SET "
 	    "p.holds = p.holds + 1 WHERE k.name = ? AND k.live = 1"),
 	ROW(SQL_PROVIDER_LIST,
 	    "SELECT name, version, definition, created_at, updated_at FROM providers "
