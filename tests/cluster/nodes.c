@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ROUNDS_MIN 8
+#define ROUNDS_MAX 400
+#define CONFLICTS_MIN 4
+
 size_t nodes_len;
 
 static MYSQL *raws[NODES_MAX];
@@ -112,6 +116,20 @@ uint64_t nodes_conflicts(void)
 				 "WHERE variable_name IN ('wsrep_local_cert_failures', "
 				 "'wsrep_local_bf_aborts')");
 	return sum;
+}
+
+void nodes_until_they_met(void (*round)(unsigned int n))
+{
+	uint64_t before = nodes_conflicts(), met = 0;
+	unsigned int n = 0;
+
+	while (n < ROUNDS_MIN || (met < CONFLICTS_MIN && n < ROUNDS_MAX)) {
+		round(n++);
+		met = nodes_conflicts() - before;
+	}
+	crew_lags.lags = false;
+	if (met < CONFLICTS_MIN)
+		fail_msg("%u rounds, and only %u conflicts", n, (unsigned int)met);
 }
 
 uint64_t node_sees(struct db *db, const char *query)

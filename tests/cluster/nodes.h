@@ -30,6 +30,10 @@ extern struct crew_lags {
 /* So many transactions of all nodes lost to one of another node so far. */
 uint64_t nodes_conflicts(void);
 
+/* Runs rounds until there were so many of those that a test is about them; fails where there
+ * weren't. */
+void nodes_until_they_met(void (*round)(unsigned int n));
+
 /* A number, as this connection's node has it at this moment. */
 uint64_t node_sees(struct db *db, const char *query);
 

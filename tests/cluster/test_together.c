@@ -1,5 +1,5 @@
-/* test_together.c: two nodes that are written to at once. Each test goes on until it has met what
- * it is about: transactions of one node that lost to those of the other. */
+/* test_together.c: two nodes that are written to at once: creates, claims, settles, what another
+ * node has acknowledged, migrations. test_elsewhere.c has the rest. */
 #include "nodes.h"
 
 #include <stdio.h>
@@ -8,25 +8,6 @@
 #include "base/clock.h"
 #include "store/migrate.h"
 #include "store/provider_store.h"
-
-#define ROUNDS_MIN 8
-#define ROUNDS_MAX 400
-#define CONFLICTS_MIN 4
-
-/* Runs rounds until there were so many conflicts; how many is told where there weren't. */
-static void until_they_met(void (*round)(unsigned int n))
-{
-	uint64_t before = nodes_conflicts(), met = 0;
-	unsigned int n = 0;
-
-	while (n < ROUNDS_MIN || (met < CONFLICTS_MIN && n < ROUNDS_MAX)) {
-		round(n++);
-		met = nodes_conflicts() - before;
-	}
-	crew_lags.lags = false;
-	if (met < CONFLICTS_MIN)
-		fail_msg("%u rounds, and only %u conflicts", n, (unsigned int)met);
-}
 
 /* --- one key */
 
@@ -86,7 +67,7 @@ static void one_key_round(unsigned int n)
 static void one_key_at_two_nodes_is_one_job(void **state)
 {
 	(void)state;
-	until_they_met(one_key_round);
+	nodes_until_they_met(one_key_round);
 }
 
 /* --- one key, in statements for several */
@@ -156,7 +137,7 @@ static void group_round(unsigned int n)
 static void groups_of_creates_at_two_nodes_share_their_keys(void **state)
 {
 	(void)state;
-	until_they_met(group_round);
+	nodes_until_they_met(group_round);
 }
 
 /* --- a key that is created here and cancelled there */
@@ -205,7 +186,7 @@ static void crossed_round(unsigned int n)
 static void a_key_that_is_cancelled_at_another_node_is_created_or_not(void **state)
 {
 	(void)state;
-	until_they_met(crossed_round);
+	nodes_until_they_met(crossed_round);
 }
 
 /* --- settling */
@@ -254,7 +235,7 @@ static void settle_round(unsigned int n)
 static void one_result_wins_and_the_other_is_a_race(void **state)
 {
 	(void)state;
-	until_they_met(settle_round);
+	nodes_until_they_met(settle_round);
 }
 
 /* Two operators disagree. */
@@ -297,7 +278,7 @@ static void operators_round(unsigned int n)
 static void two_operators_settle_one_after_the_other(void **state)
 {
 	(void)state;
-	until_they_met(operators_round);
+	nodes_until_they_met(operators_round);
 }
 
 /* --- claiming */
@@ -359,7 +340,7 @@ static void max_in_flight_holds_over_pollers_at_two_nodes(void **state)
 	provider_new("single", 1);
 	claiming = (struct claiming_two){ .pollers = { poller_new(), poller_new() } };
 	crew_lags = (struct crew_lags){ true, 1 };
-	until_they_met(one_at_a_time_round);
+	nodes_until_they_met(one_at_a_time_round);
 }
 
 /* --- what a claim rests on */
@@ -427,7 +408,7 @@ static void a_request_is_built_from_the_providers_row_as_it_is_when_it_is_claime
 	resting->poller = poller_new();
 	resting->change = put_provider;
 	crew_lags = (struct crew_lags){ true, 0 };
-	until_they_met(edit_round);
+	nodes_until_they_met(edit_round);
 	free(resting);
 }
 
@@ -479,7 +460,7 @@ static void no_attempt_starts_by_a_certificate_that_died_at_another_node(void **
 	resting = calloc(1, sizeof *resting);
 	resting->poller = poller_new();
 	crew_lags = (struct crew_lags){ true, 0 };
-	until_they_met(certificate_round);
+	nodes_until_they_met(certificate_round);
 	free(resting);
 }
 
