@@ -119,6 +119,12 @@
 	"NOW(6), "                                                                                 \
 	"next_ask_at = NULL, overdue_at = NULL, "
 
+/* Its row had no question when the request was built; whether it has one now shows when it is the
+ * attempt's turn. NULL: the row is the same. */
+#define SINCE_THEN                                                                                 \
+	"(SELECT NOW(6) FROM providers p WHERE p.name = attempts.provider AND p.version <> "       \
+	"attempts.provider_version)"
+
 /* The row that the request was built from: NULL where it is neither the present one nor kept. */
 #define KEPT_ROW                                                                                   \
 	"(SELECT v.definition FROM provider_versions v WHERE v.name = a.provider AND v.version = " \
@@ -373,7 +379,8 @@ static const struct {
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
 	    "= ?, overdue_at = NOW(6) + INTERVAL ? MICROSECOND, next_ask_at = IF(cancel_due > 0, "
-	    "NOW(6), NOW(6) + INTERVAL ? MICROSECOND), claimed_by = NULL WHERE id = ? "
+	    "NOW(6), COALESCE(NOW(6) + INTERVAL ? MICROSECOND, " SINCE_THEN
+	    ")), claimed_by = NULL WHERE id = ? "
 	    "AND state = 'starting'"),
 	ROW(SQL_ATTEMPT_SUCCEED,
 	    ATTEMPT_WRITE "state = 'succeeded' WHERE id = ? "
@@ -396,7 +403,7 @@ static const struct {
 	    "UPDATE attempts " BY_ID
 	    "SET state = 'unknown', phase = ?, reason = ?, http_status = COALESCE(?, http_status), "
 	    "detail = ?, next_ask_at = IF(cancel_due > 0, NOW(6), COALESCE(NOW(6) + INTERVAL ? "
-	    "MICROSECOND, next_ask_at)), "
+	    "MICROSECOND, next_ask_at, " SINCE_THEN ")), "
 	    "overdue_at = NULL, "
 	    "claimed_by = NULL WHERE id = ? AND state IN ('starting','running')"),
 	/* A question that is due, or under way, keeps its time: nothing else asks meanwhile. */

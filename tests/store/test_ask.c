@@ -708,6 +708,28 @@ static void where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person(void 
 	assert_int_equal(raw_number("SELECT revision FROM jobs WHERE id = %s", x(&job)), 1);
 }
 
+static void what_was_sent_before_its_provider_could_be_asked_is_asked_about(void **state)
+{
+	static const enum attempt_event events[] = { ON_TRACK_LOST, ON_ACKNOWLEDGED };
+
+	for (size_t i = 0; i < 2 * ROWS(events); i++) {
+		testdb_empty(state);
+		provider_is(i % 2 ? STATUS : "{\"url\":\"http://localhost/\"}");
+		raw_run(here.raw, "UPDATE providers SET version = %zu", 1 + i % 2);
+		struct id job = job_new((struct a_job){ .state = JOB_RUNNING, .count = 1 });
+		struct id attempt =
+			attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_STARTING });
+		struct word word = word_of(&attempt, events[i / 2]);
+		struct ask ask;
+
+		word.ask_after_ms = -1;
+		word.overdue_ms = 60000;
+		assert_int_equal(say(word), SETTLED_MADE);
+		assert_int_equal(raw_number("SELECT next_ask_at <= NOW(6) FROM attempts"), i % 2);
+		assert_int_equal(taken(&ask), i % 2 ? ASK_STATUS : ASK_KIND__MAX);
+	}
+}
+
 /* The change arms what has no question, and would not see this one. */
 static void no_attempt_stops_by_a_providers_row_that_somebody_is_changing(void **state)
 {
@@ -887,6 +909,7 @@ int main(void)
 		TEST(where_there_is_nobody_to_ask_a_person_is_needed_as_soon_as_track_is_lost),
 		TEST(a_late_acknowledgement_keeps_the_reference_and_the_hold_there_are),
 		TEST(where_nobody_can_be_asked_the_job_shows_that_it_needs_a_person),
+		TEST(what_was_sent_before_its_provider_could_be_asked_is_asked_about),
 		TEST(no_attempt_stops_by_a_providers_row_that_somebody_is_changing),
 		TEST(f03_a_question_is_dated_by_the_databases_clock_and_rather_too_early),
 		TEST(f06_a_provider_with_a_backlog_of_questions_delays_no_other),
