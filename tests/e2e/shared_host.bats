@@ -44,7 +44,7 @@ installed() {
 
 	mkdir "$build"
 	(
-		cd "$build"
+		cd "$build" || exit
 		HOME=$GUEST
 		eval "'$TOP/configure' -q $(sed -n 's/.*`configure \([^`]*\)`.*/\1/p' "$TOP/doc/shared-host.md")"
 		make -s install-data
@@ -433,6 +433,7 @@ last_lines() { guest tail -qn 1 "$@" | xargs -d '\n'; }
 	wait_for 30 eval '[ -z "$(old_workers)" ]'
 	within "Apache's new ones" "$(guest_workers | of_apache | grep -c .)" 1 20
 	wait_for 30 eval '[ "$(guest_workers | wc -l)" -gt "$(guest_workers | of_apache | wc -l)" ]'
+	wait_for 30 guest grep -q '^Spawning child\[[01]\] failed' onejob/api.log
 	for door in apache nginx; do
 		through $door api GET /v1/jobs
 		is "through $door" "$status" 200
