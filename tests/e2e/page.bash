@@ -12,7 +12,6 @@ script_of() { # PAGE
 	SH
 	awk -v quote="'" '
 		function literal(text) { gsub(quote, quote "\\" quote quote, text); return quote text quote }
-		here { sub(/^    /, ""); print; here = !/^EOF$/; next }
 		!/^    / { typed = quoted = 0; next }
 		{ sub(/^    /, "") }
 		/^#> / { print "has " NR " " literal(substr($0, 4)); next }
@@ -20,7 +19,7 @@ script_of() { # PAGE
 		!typed { print "exec >\"$said\" 2>&1" }
 		!goes_on { print "trap \"failed " NR " status\" ERR" }
 		gsub(quote, "&") % 2 { quoted = !quoted }
-		{ typed = 1; goes_on = quoted || /[\\|]$/; here = /<<.EOF.$/; print }
+		{ typed = 1; goes_on = quoted || /[\\|]$/; print }
 	' "$1"
 }
 

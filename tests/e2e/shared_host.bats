@@ -113,7 +113,7 @@ apache_gone() { [ ! -e "$GUEST/apache/pid" ]; }
 
 # The page with this host's names, and 3 seconds for cron's 55.
 page_here() {
-	sed -e "s,^    host=localhost,    socket=$STACK/mariadbd.sock," -e "s,https://jobs.example.org,http://127.0.0.1:$APACHE," \
+	sed -e "s, host=localhost , socket=$STACK/mariadbd.sock ," -e "s,https://jobs.example.org,http://127.0.0.1:$APACHE," \
 		-e "s,http://127.0.0.1:8080,http://127.0.0.1:$NGINX," -e "s,https://printer.example/jobs,$PRINTSHOP_URL/inkjet," \
 		-e 's/--for 55 /--for 3 /' "$TOP/doc/shared-host.md" >"$BATS_FILE_TMPDIR/page.md"
 }
