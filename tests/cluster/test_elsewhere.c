@@ -2,6 +2,7 @@
  * another node does the same or changes what it is decided by. */
 #include "nodes.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 #include "../store/contract_kit.h"
@@ -527,6 +528,64 @@ static void what_is_purged_at_one_node_is_whole_or_gone_at_the_other(void **stat
 	nodes_until_they_met(purge_round);
 }
 
+/* --- a table that changes at another node */
+
+#define WRITES 24
+
+struct writing {
+	unsigned int n;
+	enum created created[WRITES];
+	enum changed cancelled[WRITES];
+	_Atomic unsigned int done;
+	unsigned int errors[4];
+};
+
+static void write_or_alter(struct db *db, size_t index, void *arg)
+{
+	static const char *const alters[] = { "ADD COLUMN later INT NULL", "ADD KEY later (later)",
+					      "DROP KEY later", "DROP COLUMN later" };
+	struct writing *w = arg;
+	struct caller ann = caller_with("ann-token");
+	struct identity who = user_named("ann");
+	struct intent intent = intent_of("press", "{}");
+	struct job job, ended;
+	char key[32];
+
+	for (unsigned int i = 0; index == 0 && i < WRITES; i++) {
+		snprintf(key, sizeof key, "w%u-%u", w->n, i);
+		w->created[i] = create(db, &ann, key, &intent, &job);
+		w->cancelled[i] = job_store_cancel(db, &who, &job.id, NULL, &ended);
+		job_release(&job);
+		job_release(&ended);
+		w->done++;
+	}
+	for (unsigned int i = 0; index == 1 && i < ROWS(alters); i++) {
+		while (w->done < (i + 1) * WRITES / 6)
+			sched_yield();
+		w->errors[i] = raw_try(node_raw(1), "ALTER TABLE jobs %s", alters[i]);
+	}
+}
+
+static void alter_round(unsigned int n)
+{
+	struct writing w = { .n = n };
+
+	crew_run(2, write_or_alter, &w);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(w.errors[i], 0);
+	for (size_t i = 0; i < WRITES; i++)
+		if (w.created[i] != CREATED_NEW || w.cancelled[i] != CHANGED_DONE)
+			fail_msg("round %u, %zu: %d and %d", n, i, w.created[i], w.cancelled[i]);
+	assert_int_equal(raw_number("SELECT COUNT(*) FROM jobs WHERE state = 'cancelled'"),
+			 (n + 1) * WRITES);
+}
+
+static void what_is_written_while_a_table_changes_at_another_node_is_kept(void **state)
+{
+	(void)state;
+	nodes_until_they_met(alter_round);
+}
+
 /* --- decided by a row that another node has just changed */
 
 struct late {
@@ -710,6 +769,7 @@ int main(void)
 		TEST(no_certificate_outlives_what_it_proves_when_that_changes_at_another_node),
 		TEST(a_message_is_taken_by_one_of_two_pollers),
 		TEST(what_is_purged_at_one_node_is_whole_or_gone_at_the_other),
+		TEST(what_is_written_while_a_table_changes_at_another_node_is_kept),
 		TEST(what_is_decided_by_a_row_that_changed_at_another_node_is_decided_by_it_as_it_is),
 	};
 
