@@ -287,6 +287,43 @@ static const char *option_file_with(char path[256], const char *more)
 
 /* Where it reconnected by itself, the rest of a transaction would be said outside of it, in a
  * session without our settings. */
+/* As another node of a cluster ends one: what is said next is answered as if nothing had happened.
+ */
+struct ended {
+	struct id job;
+	bool looks; /* after its end, and before COMMIT */
+	unsigned int rounds;
+};
+
+static enum rc touch_and_end(struct db *db, void *arg)
+{
+	struct ended *ended = arg;
+	struct locked_job locked;
+	struct stmt *st = db_stmt(db, SQL_JOB_TOUCH);
+
+	bind_id(st, &ended->job);
+	enum rc rc = stmt_run(st);
+
+	if (rc != RC_OK || ended->rounds++ > 0)
+		return rc;
+	if (mysql_query(db->mysql, "ROLLBACK") != 0)
+		return RC_FAULT;
+	return ended->looks ? lock_job(db, &ended->job, &locked) : RC_OK;
+}
+
+static void a_transaction_that_has_ended_without_a_word_is_done_again(void **state)
+{
+	(void)state;
+	for (int looks = 0; looks < 2; looks++) {
+		struct ended ended = { .job = job_new((struct a_job){ 0 }), .looks = looks };
+
+		assert_int_equal(db_transact(here.db, touch_and_end, &ended), RC_OK);
+		assert_int_equal(ended.rounds, 2);
+		assert_int_equal(
+			raw_number("SELECT revision FROM jobs WHERE id = %s", x(&ended.job)), 1);
+	}
+}
+
 static void an_option_file_cannot_make_the_client_reconnect_or_change_the_session(void **state)
 {
 	char path[256];
@@ -389,6 +426,7 @@ int main(void)
 		TEST(b09_a_deadlock_inside_is_begun_anew_as_a_whole),
 		TEST(b07_an_error_inside_a_result_is_the_end_of_it),
 		TEST(a_lock_is_waited_for_once),
+		TEST(a_transaction_that_has_ended_without_a_word_is_done_again),
 		TEST(an_option_file_cannot_make_the_client_reconnect_or_change_the_session),
 		TEST(an_option_file_that_is_missing_or_names_no_database_is_told_as_that),
 		TEST(a_connection_that_a_large_value_made_grow_is_closed_when_it_rests),
