@@ -106,9 +106,15 @@ static unsigned int run(MYSQL *mysql, const char *format, va_list args)
 	return mysql_real_query(mysql, sql, (unsigned long)len) == 0 ? 0 : mysql_errno(mysql);
 }
 
-static void drop_result(MYSQL *mysql)
+/* An error may come after the rows have begun. */
+static unsigned int drop_result(MYSQL *mysql)
 {
-	mysql_free_result(mysql_store_result(mysql));
+	MYSQL_RES *result = mysql_store_result(mysql);
+
+	if (!result)
+		return mysql_errno(mysql);
+	mysql_free_result(result);
+	return 0;
 }
 
 void raw_run(MYSQL *mysql, const char *format, ...)
@@ -119,9 +125,10 @@ void raw_run(MYSQL *mysql, const char *format, ...)
 	unsigned int error = run(mysql, format, args);
 
 	va_end(args);
+	if (!error)
+		error = drop_result(mysql);
 	if (error)
 		fail_msg("%s: %u %s", format, error, mysql_error(mysql));
-	drop_result(mysql);
 }
 
 unsigned int raw_try(MYSQL *mysql, const char *format, ...)
@@ -132,9 +139,7 @@ unsigned int raw_try(MYSQL *mysql, const char *format, ...)
 	unsigned int error = run(mysql, format, args);
 
 	va_end(args);
-	if (!error)
-		drop_result(mysql);
-	return error;
+	return error ? error : drop_result(mysql);
 }
 
 static const char *one_cell(const char *format, va_list args)
