@@ -39,6 +39,38 @@ static enum ctl_exit say_end(struct telling *telling, uint32_t at)
 	return ctl_print_json(telling->ctl, end);
 }
 
+static enum ctl_exit say_failed(struct ctl *ctl, enum rc rc, const char *name)
+{
+	const char *error = db_error(ctl->db);
+
+	if (!name)
+		return ctl_failed(ctl, rc, "the schema");
+	if (rc == RC_UNCERTAIN)
+		ctl_say(ctl,
+			"%s: the database's answer was lost (%s). Run `onejob migrate` again: it "
+			"waits for what the server still does, and goes on",
+			name, error);
+	else if (rc == RC_RETRY && db_was_locked_out(ctl->db))
+		ctl_say(ctl,
+			"%s: nothing was done: a transaction that is open has kept its table for "
+			"%d seconds (%s). Look for it in SHOW PROCESSLIST; when it has ended, run "
+			"`onejob migrate` again",
+			name, MIGRATE_WAIT_S, error);
+	else if (rc == RC_RETRY && db_lacks_room(ctl->db))
+		ctl_say(ctl,
+			"%s: nothing was done: the server has no room (%s). To copy a table takes "
+			"as much of its disk again; then run `onejob migrate` again",
+			name, error);
+	else if (rc == RC_FAULT && db_was_there(ctl->db))
+		ctl_say(ctl,
+			"%s: nothing was done: what it makes is there already, by another hand "
+			"(%s)",
+			name, error);
+	else
+		return ctl_failed(ctl, rc, name);
+	return CTL_UNREACHED;
+}
+
 enum ctl_exit cmd_migrate(struct ctl *ctl, const struct args *args)
 {
 	struct schema_state schema = { .verdict = SCHEMA__MAX };
@@ -67,6 +99,6 @@ enum ctl_exit cmd_migrate(struct ctl *ctl, const struct args *args)
 			"to another schema",
 			schema.changed);
 	else
-		return ctl_failed(ctl, rc, "a migration (those before it stay)");
+		return say_failed(ctl, rc, schema.failed);
 	return CTL_REFUSED;
 }

@@ -382,15 +382,13 @@ static enum rc be_fresh(struct db *db)
 	return db_catch_up(db);
 }
 
-/* What is to be made is there, what is to go is gone. */
-static bool done_before(unsigned int error_no)
+/* Nothing is only taken away, so what isn't there to be taken away was not done before. */
+static bool there_already(unsigned int error_no)
 {
 	switch (error_no) {
 	case ER_TABLE_EXISTS_ERROR:
 	case ER_DUP_FIELDNAME:
-	case ER_DUP_KEYNAME:
-	case ER_CANT_DROP_FIELD_OR_KEY:
-	case ER_BAD_TABLE_ERROR: return true;
+	case ER_DUP_KEYNAME: return true;
 	default: return false;
 	}
 }
@@ -401,7 +399,7 @@ static enum rc execute(struct db *db, const char *text, bool again)
 
 	if (rc != RC_OK)
 		return rc;
-	if (mysql_query(db->mysql, text) == 0 || (again && done_before(mysql_errno(db->mysql))))
+	if (mysql_query(db->mysql, text) == 0 || (again && there_already(mysql_errno(db->mysql))))
 		return RC_OK;
 	return db_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), "execute", true);
 }
@@ -414,6 +412,14 @@ enum rc db_execute(struct db *db, const char *text)
 enum rc db_execute_again(struct db *db, const char *text)
 {
 	return execute(db, text, true);
+}
+
+enum rc db_limit_waits(struct db *db, unsigned int seconds)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "SET SESSION lock_wait_timeout = %u", seconds);
+	return db_execute(db, text);
 }
 
 enum rc db_begin(struct db *db)
@@ -589,6 +595,16 @@ bool db_lacks_right(const struct db *db)
 bool db_was_too_large(const struct db *db)
 {
 	return db->error_no == ER_NET_PACKET_TOO_LARGE;
+}
+
+bool db_was_there(const struct db *db)
+{
+	return there_already(db->error_no);
+}
+
+bool db_lacks_room(const struct db *db)
+{
+	return no_room(db->error_no);
 }
 
 bool db_was_locked_out(const struct db *db)

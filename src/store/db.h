@@ -65,6 +65,12 @@ const char *db_error(const struct db *db);
 /* The last error was that this account may not do what was asked: it lacks a right. */
 bool db_lacks_right(const struct db *db);
 
+/* The last RC_FAULT was that a table, column or key to be made is there. */
+bool db_was_there(const struct db *db);
+
+/* The last RC_RETRY was that the server has no room, on its disk or by one of its limits. */
+bool db_lacks_room(const struct db *db);
+
 /* The last RC_INVALID was a value larger than the server's packets. */
 bool db_was_too_large(const struct db *db);
 

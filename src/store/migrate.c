@@ -1,5 +1,6 @@
 #include "store/migrate.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/digest.h"
@@ -138,10 +139,20 @@ static enum rc begin(struct db *db, const struct migration *migration, bool *beg
 {
 	enum rc rc = *begun ? RC_OK : note_begin(db, migration);
 
-	if (rc == RC_CONFLICT && db_in_cluster(db))
-		rc = RC_OK;
 	*begun = true;
 	return rc;
+}
+
+/* What the server refused to begin isn't begun: the next run must not take what it finds there,
+ * somebody else's table say, for done. */
+static void take_note_back(struct db *db, const struct migration *migration)
+{
+	struct stmt *st = db_stmt(db, SQL_MIGRATION_REFUSED);
+
+	bind_u64(st, migration->number);
+	if (stmt_run(st) != RC_OK)
+		log_warning("migrate.note", "migration=%s error=\"%s\"", migration->name,
+			    db_error(db));
 }
 
 /* A migration that was begun and not seen to end may have done its one statement.
@@ -155,6 +166,8 @@ static enum rc apply_once(struct db *db, const struct migration *migration, bool
 	if (rc != RC_OK)
 		return rc;
 	rc = may_be_done ? db_execute_again(db, migration->text) : db_execute(db, migration->text);
+	if (rc != RC_OK && !may_be_done && !first && (db_was_there(db) || db_lacks_right(db)))
+		take_note_back(db, migration);
 	if (rc == RC_OK)
 		rc = begin(db, migration, &begun);
 	return rc == RC_OK ? note_end(db, migration) : rc;
@@ -165,14 +178,17 @@ static enum rc apply(struct db *db, const struct migration *migration, bool begu
 {
 	enum rc rc = apply_once(db, migration, begun);
 
-	for (int round = 1; rc == RC_RETRY && db_in_cluster(db) && round < ROUNDS_MAX; round++) {
+	for (int round = 1;
+	     rc == RC_RETRY && !db_was_locked_out(db) && db_in_cluster(db) && round < ROUNDS_MAX;
+	     round++) {
 		db_pause(round);
 		rc = apply_once(db, migration, begun);
 	}
-	return rc;
+	return rc == RC_CONFLICT ? RC_FAULT : rc; /* rows that a new unique key has no room for */
 }
 
-static enum rc named_lock(struct db *db, enum sql id)
+/* RC_NOT_FOUND: another connection has it. */
+static enum rc named_lock(struct db *db, enum sql id, uint64_t *other_out)
 {
 	struct stmt *st = db_stmt(db, id);
 	enum rc rc = stmt_run(st);
@@ -181,36 +197,73 @@ static enum rc named_lock(struct db *db, enum sql id)
 		rc = stmt_fetch(st);
 	if (rc != RC_OK)
 		return rc;
-	rc = col_u64(st) == 1 ? RC_OK : RC_RETRY;
+	int64_t got = col_i64(st, -1);
+
+	*other_out = col_u64(st);
 	stmt_done(st);
+	return got == 1 ? RC_OK : got == 0 ? RC_NOT_FOUND : RC_RETRY;
+}
+
+/* However long it takes: a server goes on with the statement of a migrate that was killed, and who
+ * has the lock doesn't wait for ever for anything else. */
+static enum rc take_turn(struct db *db)
+{
+	uint64_t other;
+	enum rc rc;
+
+	while ((rc = named_lock(db, SQL_LOCK_NAMED, &other)) == RC_NOT_FOUND)
+		log_warning("migrate.waits", "another=%" PRIu64, other);
 	return rc;
+}
+
+/* A lost connection has taken it along, and the reason of the loss is what is to be told. */
+static void end_turn(struct db *db)
+{
+	uint64_t other;
+
+	if (db->mysql && named_lock(db, SQL_UNLOCK_NAMED, &other) != RC_OK)
+		log_warning("migrate.lock", "it goes with the connection");
+}
+
+static enum rc apply_missing(struct db *db, const struct check *check,
+			     void (*applied)(uint32_t number, const char *name, void *arg),
+			     void *arg)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		if (check->applied[i])
+			continue;
+		enum rc rc = apply(db, &migrations[i], check->begun[i]);
+
+		if (rc != RC_OK) {
+			check->state->failed = migrations[i].name;
+			log_error("migrate.failed", "migration=%s error=\"%s\"", migrations[i].name,
+				  db_error(db));
+			return rc;
+		}
+		if (applied)
+			applied(migrations[i].number, migrations[i].name, arg);
+	}
+	return RC_OK;
 }
 
 enum rc migrate_run(struct db *db, void (*applied)(uint32_t number, const char *name, void *arg),
 		    void *arg, struct schema_state *state_out)
 {
 	struct check check = { .state = state_out };
-	enum rc rc = named_lock(db, SQL_LOCK_NAMED);
+	enum rc rc = take_turn(db);
 
-	if (rc != RC_OK)
-		return rc;
-	rc = read_applied(db, &check);
+	*state_out = (struct schema_state){ .verdict = SCHEMA_OLDER, .wants = newest() };
+	if (rc == RC_OK)
+		rc = db_limit_waits(db, MIGRATE_WAIT_S);
+	if (rc == RC_OK)
+		rc = read_applied(db, &check);
 	if (rc == RC_OK &&
 	    (state_out->verdict == SCHEMA_NEWER || state_out->verdict == SCHEMA_CHANGED))
 		rc = RC_CONFLICT;
-	for (size_t i = 0; rc == RC_OK && i < COUNT; i++) {
-		if (check.applied[i])
-			continue;
-		rc = apply(db, &migrations[i], check.begun[i]);
-		if (rc != RC_OK)
-			log_error("migrate.failed", "migration=%s error=\"%s\"", migrations[i].name,
-				  db_error(db));
-		else if (applied)
-			applied(migrations[i].number, migrations[i].name, arg);
-	}
+	if (rc == RC_OK)
+		rc = apply_missing(db, &check, applied, arg);
 	if (rc == RC_OK)
 		rc = read_applied(db, &check);
-	if (named_lock(db, SQL_UNLOCK_NAMED) != RC_OK)
-		log_warning("migrate.lock", "it goes with the connection");
+	end_turn(db);
 	return rc;
 }

@@ -808,14 +808,19 @@ static const struct {
 	    "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
 	    "AND table_name = 'schema_migrations'"),
 	ROW(SQL_MIGRATION_LIST,
-	    "SELECT number, sha256, applied_at FROM schema_migrations ORDER BY number"),
+	    "SELECT number, sha256, applied_at FROM schema_migrations WHERE name <> '' "
+	    "ORDER BY number"),
 	ROW(SQL_MIGRATION_BEGIN,
-	    "INSERT INTO schema_migrations (number, name, sha256) VALUES (?, ?, ?)"),
+	    "INSERT INTO schema_migrations (number, name, sha256) VALUES (?, ?, ?) "
+	    "ON DUPLICATE KEY UPDATE name = VALUES(name), sha256 = VALUES(sha256)"),
+	/* Without DELETE, which the account needn't have. */
+	ROW(SQL_MIGRATION_REFUSED, "UPDATE schema_migrations SET name = '' WHERE number = ?"),
 	ROW(SQL_MIGRATION_END, "UPDATE schema_migrations SET applied_at = NOW(6) WHERE number = ?"),
 	ROW(SQL_LOCK_NAMED,
-	    "SELECT GET_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)), 60)"),
+	    "SELECT GET_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)), 10), "
+	    "IS_USED_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)))"),
 	ROW(SQL_UNLOCK_NAMED,
-	    "SELECT RELEASE_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40)))"),
+	    "SELECT RELEASE_LOCK(CONCAT('onejob.', LEFT(SHA2(DATABASE(), 256), 40))), 0"),
 
 	ROW(SQL_VITALS,
 	    "SELECT NOW(6), (SELECT COUNT(*) FROM pollers WHERE lease_until > NOW(6)), (SELECT "

@@ -74,9 +74,10 @@ MUST_CHECK enum rc db_commit(struct db *db);
 void db_rollback(struct db *db);
 MUST_CHECK enum rc db_execute(struct db *db,
 			      const char *text); /* without values, without a result: DDL */
-/* The same of what may have been done before: a thing that is there already, or gone, is as good.
- */
+/* The same of what may have been done before: a thing that is there already is as good. */
 MUST_CHECK enum rc db_execute_again(struct db *db, const char *text);
+/* How long a statement of this connection waits for a table that others hold. */
+MUST_CHECK enum rc db_limit_waits(struct db *db, unsigned int seconds);
 unsigned int db_errno(const struct db *db);
 
 /* Before round `round` (from 1) of something that was undone. */

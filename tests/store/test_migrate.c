@@ -4,7 +4,15 @@
 
 #include <stdio.h>
 
+#include "base/digest.h"
 #include "store/migrate.h"
+
+static const struct file {
+	unsigned int number;
+	const char *name, *text;
+} files[] = {
+#include "migrations.inc"
+};
 
 static struct {
 	uint32_t numbers[64];
@@ -218,16 +226,257 @@ static void an_interrupted_migration_heals(void **state)
 	}
 }
 
-static void a_migration_that_fails_is_a_fault_and_stays_to_be_done(void **state)
+static void hex(const unsigned char *bytes, size_t len, char *out)
+{
+	for (size_t i = 0; i < len; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* As `onejob migrate` notes it. */
+static void note_file(const struct file *file, bool ended)
+{
+	unsigned char sha256[SHA256_BYTES];
+	char digits[2 * SHA256_BYTES + 1];
+
+	digest_sha256(file->text, strlen(file->text), sha256);
+	hex(sha256, sizeof sha256, digits);
+	raw_run(here.raw, "INSERT INTO schema_migrations VALUES (%u, '%s', X'%s', %s)",
+		file->number, file->name, digits, ended ? "NOW(6)" : "NULL");
+}
+
+/* The schema as it was before the migration of this number. */
+static void fresh_before(unsigned int number)
+{
+	fresh(NULL);
+	for (size_t i = 0; i < ROWS(files) && files[i].number < number; i++) {
+		raw_run(here.raw, "%s", files[i].text);
+		note_file(&files[i], true);
+	}
+}
+
+/* All columns in their order, and all keys. */
+static const char *shape(void)
+{
+	raw_run(here.raw, "SET SESSION group_concat_max_len = 1000000");
+	return raw_text(
+		"SELECT SHA2(CONCAT((SELECT GROUP_CONCAT(CONCAT_WS('|', table_name, column_name, "
+		"column_type, is_nullable, column_default, extra, generation_expression, "
+		"column_comment) ORDER BY table_name, ordinal_position) FROM "
+		"information_schema.columns WHERE table_schema = 'onejob'), (SELECT "
+		"GROUP_CONCAT(CONCAT_WS('|', table_name, index_name, column_name, non_unique) "
+		"ORDER BY table_name, index_name, seq_in_index) FROM "
+		"information_schema.statistics WHERE table_schema = 'onejob')), 256)");
+}
+
+static void whole_shape(char *out, size_t size)
+{
+	fresh(NULL);
+	migrate(check().wants);
+	snprintf(out, size, "%s", shape());
+}
+
+/* A crash leaves one of two: the note without the statement, or the statement and no word of its
+ * end. */
+static void each_migration_that_was_begun_is_finished_by_the_next_run(void **state)
+{
+	char whole[65];
+
+	(void)state;
+	whole_shape(whole, sizeof whole);
+	for (size_t i = 1; i < ROWS(files); i++) {
+		for (int done = 0; done < 2; done++) {
+			fresh_before(files[i].number);
+			note_file(&files[i], false);
+			if (done)
+				raw_run(here.raw, "%s", files[i].text);
+			migrate(ROWS(files) - i);
+			if (strcmp(shape(), whole) != 0)
+				fail_msg("%s, %s: another schema", files[i].name,
+					 done ? "done" : "not done");
+		}
+	}
+}
+
+/* A shared host's one database may well have a table of such a name. */
+static void what_others_made_is_not_taken_for_ours_however_often_it_is_tried(void **state)
+{
+	static const struct {
+		unsigned int number;
+		const char *made, *undone;
+	} rows[] = {
+		{ 2, "CREATE TABLE tokens (a INT)", "DROP TABLE tokens" },
+		{ 23, "CREATE TABLE counters (a INT)", "DROP TABLE counters" },
+		{ 26, "ALTER TABLE providers ADD COLUMN holds DATE",
+		  "ALTER TABLE providers DROP COLUMN holds" },
+		{ 27, "ALTER TABLE jobs DROP KEY due",
+		  "ALTER TABLE jobs ADD KEY due (queued_for, run_after)" },
+	};
+	struct schema_state schema;
+	char whole[65];
+
+	(void)state;
+	whole_shape(whole, sizeof whole);
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		fresh_before(rows[i].number);
+		raw_run(here.raw, "%s", rows[i].made);
+		for (int round = 0; round < 3; round++) {
+			enum rc rc = migrate_run(here.db, note, NULL, &schema);
+
+			if (rc != RC_FAULT || check().at != rows[i].number - 1)
+				fail_msg("%s, round %d: %d", rows[i].made, round, (int)rc);
+			assert_string_equal(schema.failed, files[rows[i].number - 1].name);
+		}
+		raw_run(here.raw, "%s", rows[i].undone);
+		db_free(here.db);
+		here.db = testdb_another();
+		migrate(ROWS(files) - rows[i].number + 1);
+		assert_string_equal(shape(), whole);
+	}
+}
+
+/* An account without the right to it has begun nothing either. */
+static void what_others_made_is_not_ours_after_a_right_was_missing(void **state)
 {
 	struct schema_state schema;
 
 	(void)state;
-	raw_run(here.raw, "CREATE TABLE tokens (a INT)"); /* somebody else's: not begun by us */
+	fresh_before(23);
+	raw_run(here.raw, "CREATE TABLE counters (a INT)");
+	raw_run(here.raw, "REVOKE CREATE ON onejob.* FROM onejob@localhost");
+	db_free(here.db);
+	here.db = testdb_another();
+	enum rc rc = migrate_run(here.db, note, NULL, &schema);
+
+	raw_run(here.raw, "GRANT CREATE ON onejob.* TO onejob@localhost");
+	assert_int_equal(rc, RC_FAULT);
+	db_free(here.db);
+	here.db = testdb_another();
 	assert_int_equal(migrate_run(here.db, note, NULL, &schema), RC_FAULT);
-	assert_int_equal(applied.len, 1);
-	assert_int_equal(check().verdict, SCHEMA_OLDER);
-	assert_int_equal(check().at, 1);
+	assert_int_equal(check().at, 22);
+}
+
+/* --- while others hold what it wants, and when its connection ends meanwhile */
+
+/* Until the query has a row, whose number isn't 0. */
+static uint64_t patient_until(const char *query)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < 1200 && number == 0; i++) {
+		raw_run(here.raw, "DO SLEEP(0.05)");
+		number = raw_number("SELECT COALESCE(MAX(it), 0) FROM (%s) one", query);
+	}
+	if (number == 0)
+		fail_msg("never: %s", query);
+	return number;
+}
+
+struct run {
+	enum rc rc;
+	unsigned int error_no;
+	const char *failed;
+};
+
+static void run_beside(struct db *db, size_t index, void *arg)
+{
+	struct run *run = arg;
+	struct schema_state schema;
+
+	(void)index;
+	run->rc = migrate_run(db, NULL, NULL, &schema);
+	run->error_no = db_errno(db);
+	run->failed = schema.failed;
+}
+
+#define COPYING                                                                                    \
+	"SELECT id AS it FROM information_schema.processlist WHERE state = 'Waiting for table "    \
+	"metadata lock' AND info LIKE '%ALTER TABLE jobs%'"
+
+/* Whoever has read the table in a transaction keeps the copy from taking its place. */
+static MYSQL *reader_of_jobs(void)
+{
+	MYSQL *reader = testdb_raw();
+
+	raw_run(reader, "START TRANSACTION");
+	raw_run(reader, "SELECT COUNT(*) FROM jobs");
+	return reader;
+}
+
+static void a_held_table_ends_it_after_a_while_so_that_nobody_waits_behind_it_for_ever(void **state)
+{
+	struct run run;
+
+	(void)state;
+	fresh_before(27);
+	MYSQL *reader = reader_of_jobs();
+	struct crew *crew = crew_start(1, run_beside, &run);
+
+	patient_until(COPYING);
+	raw_run(here.raw, "SET SESSION lock_wait_timeout = 300");
+	raw_run(here.raw, "SELECT COUNT(*) FROM jobs"); /* waits behind it */
+	mysql_close(reader);
+	crew_join(crew);
+	assert_int_equal(run.rc, RC_RETRY);
+	assert_int_equal(run.error_no, ER_LOCK_WAIT_TIMEOUT);
+	assert_string_equal(run.failed, "0027_jobs_stored");
+	migrate(3);
+}
+
+#define ASKING                                                                                     \
+	"SELECT query_id AS it FROM information_schema.processlist WHERE state = 'User lock' AND " \
+	"query_id > "
+
+static void one_that_is_at_it_is_waited_for_however_long_it_takes(void **state)
+{
+	struct run run;
+	char again[sizeof ASKING + 20];
+
+	(void)state;
+	raw_run(here.raw, "SELECT GET_LOCK(CONCAT('onejob.', LEFT(SHA2('onejob', 256), 40)), 0)");
+	struct crew *crew = crew_start(1, run_beside, &run);
+
+	snprintf(again, sizeof again, ASKING "%llu", (unsigned long long)patient_until(ASKING "0"));
+	patient_until(again); /* it has waited once in vain */
+	raw_run(here.raw, "SELECT RELEASE_LOCK(CONCAT('onejob.', LEFT(SHA2('onejob', 256), 40)))");
+	crew_join(crew);
+	assert_int_equal(run.rc, RC_OK);
+	migrate(0);
+}
+
+static void ended_in_the_middle_of_a_copy_it_leaves_nothing_and_the_next_finishes(void **state)
+{
+	static const struct {
+		const char *end;
+		enum rc want;
+		unsigned int error_no;
+	} rows[] = {
+		{ "KILL QUERY", RC_RETRY, ER_QUERY_INTERRUPTED },
+		{ "KILL", RC_UNCERTAIN, CR_SERVER_LOST },
+	};
+	struct run run;
+	char whole[65];
+
+	(void)state;
+	whole_shape(whole, sizeof whole);
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		fresh_before(27);
+		MYSQL *reader = reader_of_jobs();
+		struct crew *crew = crew_start(1, run_beside, &run);
+
+		raw_run(here.raw, "%s %llu", rows[i].end,
+			(unsigned long long)patient_until(COPYING));
+		crew_join(crew);
+		mysql_close(reader);
+		if (run.rc != rows[i].want || run.error_no != rows[i].error_no)
+			fail_msg("%s: %d, %u", rows[i].end, (int)run.rc, run.error_no);
+		assert_string_equal(run.failed, "0027_jobs_stored");
+		migrate(3);
+		assert_string_equal(shape(), whole);
+		assert_int_equal(raw_number("SELECT COUNT(*) FROM "
+					    "information_schema.innodb_sys_tables WHERE name LIKE "
+					    "'%%#sql%%'"),
+				 0);
+	}
 }
 
 /* Older ones have landed, some otherwise, and never change; and a column that is computed and
@@ -240,19 +489,12 @@ static bool may_hold_up_writers(unsigned int number)
 /* A deployment goes on while its schema is brought up to date (doc/upgrade.md). */
 static void a_migration_of_a_table_in_use_keeps_nobody_from_writing(void **state)
 {
-	static const struct {
-		unsigned int number;
-		const char *name, *text;
-	} migrations[] = {
-#include "migrations.inc"
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ROWS(migrations); i++) {
-		const char *text = strstr(migrations[i].text, "ALTER TABLE");
+	for (size_t i = 0; i < ROWS(files); i++) {
+		const char *text = strstr(files[i].text, "ALTER TABLE");
 
-		if (!text || may_hold_up_writers(migrations[i].number))
-			raw_run(here.raw, "%s", migrations[i].text);
+		if (!text || may_hold_up_writers(files[i].number))
+			raw_run(here.raw, "%s", files[i].text);
 		else
 			raw_run(here.raw, "%.*s, LOCK = NONE", (int)(strrchr(text, ';') - text),
 				text);
@@ -286,7 +528,12 @@ int main(void)
 		FRESH(several_at_once_take_turns),
 		FRESH(what_was_changed_since_or_is_newer_is_refused),
 		FRESH(an_interrupted_migration_heals),
-		FRESH(a_migration_that_fails_is_a_fault_and_stays_to_be_done),
+		FRESH(each_migration_that_was_begun_is_finished_by_the_next_run),
+		FRESH(what_others_made_is_not_taken_for_ours_however_often_it_is_tried),
+		FRESH(what_others_made_is_not_ours_after_a_right_was_missing),
+		FRESH(a_held_table_ends_it_after_a_while_so_that_nobody_waits_behind_it_for_ever),
+		FRESH(one_that_is_at_it_is_waited_for_however_long_it_takes),
+		FRESH(ended_in_the_middle_of_a_copy_it_leaves_nothing_and_the_next_finishes),
 		FRESH(a_migration_of_a_table_in_use_keeps_nobody_from_writing),
 		FRESH(no_index_has_a_column_that_is_computed_and_not_stored),
 	};
