@@ -282,6 +282,85 @@ none_left() { [ "$(sql -e "SELECT COUNT(*) FROM jobs WHERE idempotency_key LIKE 
 	stack_start
 }
 
+older() { sql <<<"USE older; $1"; }
+
+# The database as it was before migration N, in a schema of its own on the stack's server.
+older_database() { # N
+	local file number
+
+	sql -e 'DROP DATABASE IF EXISTS older; CREATE DATABASE older'
+	printf '[onejob]\nsocket=%s\nuser=%s\ndatabase=older\n' "$STACK/mariadbd.sock" "$(id -un)" >"$BATS_TEST_TMPDIR/older.cnf"
+	for file in "$TOP"/sql/0*.sql; do
+		number=$((10#$(basename "$file" | cut -c1-4)))
+		[ $number -lt "$1" ] || break
+		older "$(cat "$file")"
+		older "INSERT INTO schema_migrations VALUES ($number, '$(basename "$file" .sql)', UNHEX('$(sha256sum <"$file" | cut -d' ' -f1)'), NOW(6))"
+	done
+	older "INSERT INTO jobs (id, owner, idempotency_key, state, max_attempts, attempts_allowed, run_after, created_at, updated_at)
+			SELECT UNHEX(LPAD(HEX(seq), 32, '0')), 'ann', seq, 'queued', 1, 1, NOW(6), NOW(6), NOW(6) FROM seq_1_to_1000;
+		INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, state, version_read, started_at)
+			SELECT id, id, 1, 'press', 1, 1, 'unknown', 0, NOW(6) FROM jobs;
+		INSERT INTO certificates (id, contract, contract_version, provider, provider_version, rule_version, subject, passed, rounds, report, issued_at, expires_at)
+			SELECT id, idempotency_key, 1, 'press', 1, 1, REPEAT('s', 32), 1, 1, '{}', NOW(6), NOW(6) FROM jobs"
+}
+
+# Whoever has read the table keeps the copy from taking its place, until the server dies.
+hold() { # TABLE
+	older "START TRANSACTION; SELECT COUNT(*) FROM $1; DO SLEEP(600)" >/dev/null 2>&1 3>&- &
+	wait_for 60 seen "info LIKE 'DO SLEEP(600)%'"
+}
+
+seen() { [ "$(sql -e "SELECT COUNT(*) FROM information_schema.processlist WHERE $1")" = 1 ]; }	# CONDITION
+
+shape() { # DATABASE
+	local table
+
+	for table in $(sql -e "SELECT table_name FROM information_schema.tables WHERE table_schema = '$1' ORDER BY 1"); do
+		sql -e "SHOW CREATE TABLE $1.$table"
+	done
+}
+
+@test "upgrade: a server killed while it copies a table leaves no half of it, and the next migrate finishes" {
+	local row
+
+	for row in '27 jobs' '28 attempts' '29 certificates'; do
+		older_database "${row% *}"
+		hold "${row#* }"
+		ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/older.cnf onejob migrate >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+		poller=$!
+		wait_for 60 seen "state = 'Waiting for table metadata lock' AND info LIKE '%ALTER TABLE ${row#* }%'"
+		is 'a copy is there' "$(find "$STACK/data/older" -name '#sql*.ibd' | wc -l)" 1
+		kill -9 "$(cat "$STACK/mariadbd.pid")"
+		ended $poller 60
+		is 'status' "$code" 3
+		has 'what to do' "^onejob: 00${row% *}_.*answer was lost .*2013.* Run .onejob migrate. again" "$(cat "$BATS_TEST_TMPDIR/said")"
+		stack_start
+		ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/older.cnf run -0 onejob migrate
+		is 'what it had to do' "$(grep -c '^applied' <<<"$output")" $((30 - ${row% *}))
+		is 'the schema' "$(shape older)" "$(shape onejob)"
+		is 'rows' "$(older "SELECT COUNT(*) FROM ${row#* }")" 1000
+		is 'left behind' "$(find "$STACK/data/older" -name '#sql*')" ''
+	done
+	sql -e 'DROP DATABASE older'
+}
+
+@test "upgrade: a migration that can't be done says which, why and what to do, and goes on when that is out of the way" {
+	export ONEJOB_DEFAULTS_FILE=$BATS_TEST_TMPDIR/older.cnf
+	older_database 26
+	older 'ALTER TABLE providers ADD COLUMN holds DATE'
+	run -3 onejob migrate
+	has 'what others made' '^onejob: 0026_providers_holds: nothing was done: .* there already, by another hand .*Duplicate column' "$output"
+	older 'ALTER TABLE providers DROP COLUMN holds'
+	hold jobs
+	run -3 onejob migrate
+	has 'what was done' '^applied 0026' "$output"
+	has 'what is held' '^onejob: 0027_jobs_stored: nothing was done: a transaction .* for 10 seconds .*Lock wait timeout.* run .onejob migrate. again' "$output"
+	sql -e "KILL $(sql -e "SELECT id FROM information_schema.processlist WHERE info LIKE 'DO SLEEP(600)%'")"
+	run -0 onejob migrate
+	is 'the schema' "$(shape older)" "$(shape onejob)"
+	sql -e 'DROP DATABASE older'
+}
+
 # killed_while FILE: a start is killed when the file is there, which has the number of a process it waits for; --stop ends that.
 killed_while() {
 	HUNG=$1
