@@ -46,10 +46,10 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 	rm -rf "$dir"
 }
 
-# In a folder of its own; $poller is its process, $dir/said what it says.
+# In a folder of its own; $poller is its process, $dir/said what it says. The build is named from where it is started.
 foreground() {
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
-	env -u ONEJOB_STACK --default-signal=INT "$TOP/run" --dir "$dir" --port "$(free_port)" >"$dir/said" 2>&1 3>&- &
+	env -u ONEJOB_STACK -C "$ONEJOB_BUILD/.." ONEJOB_BUILD="$(basename "$ONEJOB_BUILD")" --default-signal=INT "$TOP/run" --dir "$dir" --port "$(free_port)" >"$dir/said" 2>&1 3>&- &
 	poller=$!
 	wait_for 90 grep -q '^Ctrl-C stops it' "$dir/said" || { cat "$dir/said" >&2; return 1; }
 }
@@ -74,6 +74,7 @@ foreground() {
 	foreground
 	before=$(pids "$dir")
 	run -0 env -u ONEJOB_STACK "$TOP/run" --detach --dir "$dir" 3>&-
+	has 'told here, too' '^Taken over' "$output"
 	ended $poller 60
 	is 'status' "$code" 0
 	has 'why' 'taken the stack over; it stays up' "$(cat "$dir/said")"
@@ -81,6 +82,31 @@ foreground() {
 	run -0 env -u ONEJOB_STACK "$TOP/run" --stop --dir "$dir" 3>&-
 	is 'what is left of it' "$(find "$dir" -maxdepth 1 -name '*.pid')" ''
 	rm -rf "$dir"
+}
+
+@test "--stop ends what runs where the folder was removed, and doesn't say of a folder it can't enter that nothing runs there" {
+	local dir parts
+
+	foreground
+	run -0 env -u ONEJOB_STACK "$TOP/run" --detach --dir "$dir" 3>&-
+	parts=$(pids "$dir")
+	rm -rf "$dir"
+	run -0 env -u ONEJOB_STACK "$TOP/run" --stop --dir "$dir" 3>&-
+	no kill -0 $parts
+	rm -rf "$dir"
+	[ "$(id -u)" != 0 ] || {
+		mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
+		run -1 setpriv --reuid=nobody --regid=nogroup --clear-groups "$TOP/run" --stop --dir "$BATS_TEST_TMPDIR/closed/var"
+		has 'why' "can't be entered by nobody" "$output"
+	}
+}
+
+@test "settings for a stack that is up are said to be in force later" {
+	ONEJOB_POLL_MS=51 run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
+	has 'when' "^What is up keeps its settings until './run --stop --dir $STACK'" "$output"
+	ONEJOB_POLL_MS=50 run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
+	run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
+	no grep 'keeps its settings' <<<"$output"
 }
 
 @test "a second start in the same folder, also two at once, leaves every process as it was" {
@@ -114,7 +140,12 @@ foreground() {
 	ONEJOB_POLL_MS=78 run -1 "$TOP/run" --detach --dir "$dir" --port="$PORT"
 	has 'why' "port $PORT is in use" "$output"
 	run -0 "$TOP/run" --stop --dir "$dir"
-	has 'nothing was started' 'never started anything there' "$output"
+	has 'nothing was started' '^Nothing runs in' "$output"
+	ONEJOB_CALLBACK_URL=http://localhost ONEJOB_CALLBACK_KEYS=/nowhere run -1 "$TOP/run" --detach --dir "$dir" --port "$(free_port)"
+	has 'what of the keys' "ONEJOB_CALLBACK_KEYS can't be used" "$output"
+	ONEJOB_IN_FLIGHT=9999 run -1 bash -c 'ulimit -n 1000; exec "$@"' - "$TOP/run" --detach --dir "$dir-too" --port "$(free_port)" 3>&-
+	has 'what of the poller' 'onejob-poller does not start' "$output"
+	has 'and why' 'descriptors' "$output"
 	printf '%s\n' "${was% *}" >"$dir/settings"
 	printf '%s\n' "${was#* }" >"$dir/environment"
 	ONEJOB_POLL_MS=78 run -1 "$TOP/run" --detach --dir "$dir" --port "$PORT"

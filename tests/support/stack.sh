@@ -95,6 +95,13 @@ keep_environment() {
 	write_down environment "${text%$'\n'}"
 }
 
+# Programs read them when they start.
+tell_when_in_force() {
+	if [ -n "$up_before" ] && [ "$(cat "$dir/environment")" != "${stack_written[environment]}" ]; then
+		echo "What is up keeps its settings until './run --stop --dir $dir'; the next start has the new ones."
+	fi
+}
+
 # What a shell has to do to have them, and no others.
 settings_as_shell() {
 	local name
@@ -114,6 +121,10 @@ check_settings() {
 
 	said=$(ONEJOB_DEFAULTS_FILE="$dir/none" onejob token list 2>&1) || status=$?
 	[ $status != 1 ] || stack_fail "a setting can't be used:"$'\n'"$(sed -n 's/.* conf\.refused /  /p' <<<"$said")"
+	[ -n "${ONEJOB_CALLBACK_KEYS-}" ] || return 0
+	said=$(ONEJOB_DEFAULTS_FILE="$dir/none" onejob doctor 2>&1) || true
+	! grep -q 'keyring\.refused' <<<"$said" ||
+		stack_fail "ONEJOB_CALLBACK_KEYS can't be used:"$'\n'"$(sed -n 's/.* keyring\.refused /  /p' <<<"$said")"
 }
 
 # --- mariadbd
@@ -281,13 +292,24 @@ start_api() {
 }
 
 start_pollers() {
-	local i
+	local i before
 
 	for ((i = 1; i <= pollers; i++)); do
 		part_down "poller-$i" || continue
 		part_stop "poller-$i" 5
+		before=$(poller_starts "$i")
 		begin "poller-$i" "$build/onejob-poller"
+		part_await "poller-$i" 30 poller_has_started "$i" "$before" ||
+			stack_fail "onejob-poller does not start" "$(part_log "poller-$i")"
 	done
+}
+
+poller_starts() { # NUMBER
+	sed -n '/info onejob-poller poller\.start /p' "$(part_log "poller-$1")" 2>/dev/null | wc -l
+}
+
+poller_has_started() { # NUMBER HOW-OFTEN-BEFORE
+	[ "$(poller_starts "$1")" != "$2" ]
 }
 
 # --- nginx
@@ -381,13 +403,12 @@ stack_culprit() {
 
 # --- all of it
 
+# By their logs, and by the processes that have these, where somebody has removed the folder under them.
 poller_names() {
-	local log name
-
-	for log in "$dir"/log/poller-*.log; do
-		name=$(basename "$log" .log)
-		[ "$name" = 'poller-*' ] || echo "$name"
-	done
+	{
+		find "$dir/log" -name 'poller-*.log' 2>/dev/null
+		find /proc/[0-9]*/fd/2 -maxdepth 0 -lname "$dir/log/poller-*.log (deleted)" -printf '%l\n' 2>/dev/null
+	} | sed -n 's,.*/\(poller-[0-9]*\)\.log.*,\1,p' | sort -u
 }
 
 # What a start began that isn't there to stay. One that was killed leaves it behind.
@@ -396,8 +417,7 @@ PASSING_PARTS=(build mariadb-install)
 stack_remains() {
 	local name
 
-	stack_parts_up
-	for name in "${PASSING_PARTS[@]}"; do
+	for name in mariadbd printshop api nginx $(poller_names) "${PASSING_PARTS[@]}"; do
 		part_pids "$name"
 	done
 }
