@@ -375,7 +375,7 @@ all_printed() { [ "$(guest_sql -e "SELECT COUNT(*) FROM jobs WHERE provider = 'p
 behind_nginx() { guest_workers | while read -r pid; do of_apache <<<"$pid" | grep -q . || echo "$pid"; done; }
 
 @test "shared host: after a reboot cron's lines start the API and nginx again, and their pids end them" {
-	local master
+	local master manager
 
 	master=$(cat "$GUEST/onejob/nginx.pid")
 	# shellcheck disable=SC2046 # pids
@@ -385,6 +385,9 @@ behind_nginx() { guest_workers | while read -r pid; do of_apache <<<"$pid" | gre
 	cron_reboot
 	wait_for 30 eval 'through nginx raw GET /readyz; [ "$status" = 200 ]'
 	is 'the manager' "$(ps -o comm= -p "$(cat "$GUEST/onejob/api.pid")")" multiwatch
+	manager=$(cat "$GUEST/onejob/api.pid")
+	no guest onejob/api
+	is 'once is enough' "$(cat "$GUEST/onejob/api.pid")" "$manager"
 	within 'nginx is another' "$(cat "$GUEST/onejob/nginx.pid")" $((master + 1)) 99999999
 	guest sh -c "cd onejob && $(sed -n 's/.*`\(kill [^`]*\)` ends them.*/\1/p' "$BATS_FILE_TMPDIR/page.md")"
 	wait_for 20 eval '[ -z "$(behind_nginx)" ]'
