@@ -39,7 +39,8 @@ void ctl_release(struct ctl *ctl);
 /* How the schema is brought up to date, and by whom: the programs' account usually may not. */
 #define CTL_HOW_TO_MIGRATE                                                                         \
 	"`onejob migrate`, by an account that may CREATE and ALTER: "                              \
-	"ONEJOB_DEFAULTS_FILE=" SYSCONFDIR "/onejob/migrate.cnf onejob migrate, where there is that file"
+	"ONEJOB_DEFAULTS_FILE=" SYSCONFDIR                                                         \
+	"/onejob/migrate.cnf onejob migrate, where there is that file"
 
 /* Connect. Anything but CTL_DONE has been said on `err`. */
 enum ctl_exit ctl_connect(struct ctl *ctl);
