@@ -157,33 +157,30 @@ void jobs_get(const struct api *api, struct call *call, struct reply *reply)
 
 enum { BY_STATE, BY_CONTRACT, BY_PROVIDER, LIMIT, CURSOR, BY_OWNER, JOB_QUERY__MAX };
 
-static const char *read_name(const struct query_member *member, const char **name_out)
+static bool read_name(const struct query_member *member, const char **name_out)
 {
 	if (!member->given)
-		return NULL;
+		return true;
 	*name_out = member->value;
-	return name_valid(member->value, member->len) ? NULL : member->name;
+	return name_valid(member->value, member->len);
 }
 
-/* Returns NULL, or the member whose value can't be. */
+/* Returns NULL, or what is wrong. */
 static const char *read_filter(const struct query_member *query, struct job_filter *filter)
 {
-	const char *wrong = NULL;
-
 	filter->has_state = query[BY_STATE].given;
 	if (filter->has_state &&
 	    !job_state_parse(query[BY_STATE].value, query[BY_STATE].len, &filter->state))
-		return "state";
-	wrong = read_name(&query[BY_CONTRACT], &filter->contract);
-	if (!wrong)
-		wrong = read_name(&query[BY_PROVIDER], &filter->provider);
-	if (wrong)
-		return wrong;
+		return "state must be " JOB_STATE_NAMES;
+	if (!read_name(&query[BY_CONTRACT], &filter->contract))
+		return "contract is no name that one can have";
+	if (!read_name(&query[BY_PROVIDER], &filter->provider))
+		return "provider is no name that one can have";
 	if (!query_limit(&query[LIMIT], &filter->limit))
-		return "limit";
+		return "limit must be 1 to 200";
 	filter->has_before = query[CURSOR].given;
 	if (filter->has_before && !cursor_to_id(&query[CURSOR], &filter->before))
-		return "cursor";
+		return "cursor is none that was given out here";
 	if (query[BY_OWNER].given) {
 		filter->owner = query[BY_OWNER].value;
 		filter->owner_len = query[BY_OWNER].len;
@@ -229,8 +226,7 @@ void jobs_list(const struct api *api, struct call *call, struct reply *reply)
 	}
 	wrong = read_filter(query, &filter);
 	if (wrong)
-		reply_problem(reply, PROBLEM_INVALID_QUERY,
-			      "Query: %s has a value that it can't have.", wrong);
+		reply_problem(reply, PROBLEM_INVALID_QUERY, "Query: %s.", wrong);
 	else
 		list(api, call, &filter, reply);
 }

@@ -29,7 +29,7 @@ void attempts_list(const struct api *api, struct call *call, struct reply *reply
 	by_state = &page.query[PAGE_OWN];
 	if (by_state->given && !attempt_state_parse(by_state->value, by_state->len, &state)) {
 		reply_problem(reply, PROBLEM_INVALID_QUERY,
-			      "Query: state is no state of an attempt.");
+			      "Query: state must be " ATTEMPT_STATE_NAMES ".");
 		return;
 	}
 	if (attempt_store_list(api->db, by_state->given, state,

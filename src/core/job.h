@@ -87,6 +87,11 @@ enum race_why {
 
 enum role { ROLE_USER, ROLE_OPERATOR, ROLE__MAX };
 
+/* What the states are called, for people who gave another. */
+#define JOB_STATE_NAMES "queued, running, unknown, succeeded, failed or cancelled"
+#define ATTEMPT_STATE_NAMES                                                                        \
+	"starting, running, unknown, released, succeeded, failed, cancelled or discarded"
+
 /* The names used in the database, the API and logs. NULL for *_NONE. The parse functions take
  * exactly those names; false leaves *_out untouched. */
 const char *job_state_name(enum job_state state);

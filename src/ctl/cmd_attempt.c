@@ -41,11 +41,7 @@ static enum ctl_exit read_wanted(struct ctl *ctl, const struct args *args,
 	if (state && unknown)
 		return ctl_usage(ctl, "--unknown and --state can't stand together");
 	if (state && !attempt_state_parse(state, strlen(state), &wanted_out->state))
-		return ctl_usage(ctl,
-				 "--state %s: starting, running, unknown, released, succeeded, "
-				 "failed, cancelled or "
-				 "discarded",
-				 state);
+		return ctl_usage(ctl, "--state %s: " ATTEMPT_STATE_NAMES, state);
 	return input_page(ctl, args, &wanted_out->page);
 }
 

@@ -39,9 +39,7 @@ static enum ctl_exit read_filter(struct ctl *ctl, const struct args *args,
 	if (page.has_before)
 		filter_out->before = page.before;
 	if (state && !job_state_parse(state, strlen(state), &filter_out->state))
-		return ctl_usage(
-			ctl, "--state %s: queued, running, unknown, succeeded, failed or cancelled",
-			state);
+		return ctl_usage(ctl, "--state %s: " JOB_STATE_NAMES, state);
 	if (filter_out->provider && !name_valid(filter_out->provider, strlen(filter_out->provider)))
 		return ctl_usage(ctl, "--provider %s: no provider can have this name",
 				 filter_out->provider);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/job.h"
 #include "ctl/cmd.h"
 
 #define BIT(option) (1u << (option))
@@ -111,7 +112,8 @@ const struct command command_rows[] = {
 	  cmd_contract_certificates },
 
 	{ "job", "list", "[--state S] [--owner O] [--provider P] [--limit N] [--before ID]",
-	  "List jobs, newest first.", "onejob job list --state unknown --owner alice",
+	  "List jobs, newest first.\nSTATE is one of " JOB_STATE_NAMES ".",
+	  "onejob job list --state unknown --owner alice",
 	  BIT(OPTION_STATE) | BIT(OPTION_OWNER) | BIT(OPTION_PROVIDER) | PAGE, 0, cmd_job_list },
 	{ "job", "show", "ID", "Show a job, its attempts, and what can be done next.",
 	  "onejob job show " AN_ID, BIT(OPTION_JSON), 1, cmd_job_show },
@@ -119,8 +121,9 @@ const struct command command_rows[] = {
 	  "onejob job cancel " AN_ID, BIT(OPTION_JSON), 1, cmd_job_cancel },
 
 	{ "attempt", "list", "[--unknown | --state S] [--limit N] [--before ID]",
-	  "List attempts, newest first.", "onejob attempt list --unknown",
-	  BIT(OPTION_UNKNOWN) | BIT(OPTION_STATE) | PAGE, 0, cmd_attempt_list },
+	  "List attempts, newest first.\nSTATE is one of " ATTEMPT_STATE_NAMES ".",
+	  "onejob attempt list --unknown", BIT(OPTION_UNKNOWN) | BIT(OPTION_STATE) | PAGE, 0,
+	  cmd_attempt_list },
 	{ "attempt", "settle",
 	  "ID succeeded --result FILE|- | failed --error TEXT | cancelled | released\n"
 	  "       [--note TEXT] [--provider NAME]    (--provider: where the next attempt goes, at "

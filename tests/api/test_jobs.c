@@ -353,6 +353,10 @@ static void a_list_ignores_nothing(void **state)
 		check_problem(uris[i], 400, "invalid-query");
 	}
 	assert_int_equal(fake.read_calls, 0);
+	ask(&(struct ask){ .uri = "/v1/jobs?state=done" });
+	assert_true(answer_has("state must be queued, running, unknown, "));
+	ask(&(struct ask){ .uri = "/v1/jobs?provider=A" });
+	assert_true(answer_has("provider is no name"));
 }
 
 static void an_operator_may_ask_for_one_owner(void **state)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "core/job.h"
 
 static void every_state_has_a_name_that_reads_back(void **state)
@@ -33,6 +34,34 @@ static void every_state_has_a_name_that_reads_back(void **state)
 		assert_true(reason_parse(name, strlen(name), &read));
 		assert_int_equal(read, i);
 	}
+}
+
+static void says_all(const char *names, const char *(*name)(int), int max)
+{
+	struct text list;
+
+	text_init(&list, 1024);
+	for (int i = 0; i < max; i++)
+		text_addf(&list, "%s%s", i == 0 ? "" : i + 1 < max ? ", " : " or ", name(i));
+	assert_string_equal(list.bytes, names);
+	text_release(&list);
+}
+
+static const char *name_of_job(int i)
+{
+	return job_state_name((enum job_state)i);
+}
+
+static const char *name_of_attempt(int i)
+{
+	return attempt_state_name((enum attempt_state)i);
+}
+
+static void people_are_told_every_state(void **state)
+{
+	(void)state;
+	says_all(JOB_STATE_NAMES, name_of_job, JOB_STATE__MAX);
+	says_all(ATTEMPT_STATE_NAMES, name_of_attempt, ATTEMPT_STATE__MAX);
 }
 
 static void a_name_with_more_or_less_than_its_bytes_does_not_read(void **state)
@@ -155,6 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_state_has_a_name_that_reads_back),
+		cmocka_unit_test(people_are_told_every_state),
 		cmocka_unit_test(a_name_with_more_or_less_than_its_bytes_does_not_read),
 		cmocka_unit_test(exactly_starting_running_and_unknown_are_in_doubt),
 		cmocka_unit_test(the_advice_never_is_a_new_key),

@@ -73,6 +73,10 @@ new_doubt() {
 		has '^example: onejob '
 		[ -z "$stderr" ]
 	done
+	run -0 onejob job list --help
+	has '^STATE is one of queued, running, unknown, '
+	run -0 onejob attempt list --help
+	has '^STATE is one of starting, running, unknown, released, '
 	run -0 onejob --version
 	has '^onejob '
 }
