@@ -26,7 +26,7 @@ static const struct number_row {
 	  "threads of one process of the API, with a database connection each" },
 	{ "ONEJOB_TRUST_OWNER", AT(trust_owner), 0, 1, 0,
 	  "1: the FastCGI parameter ONEJOB_OWNER is a user the web server has authenticated" },
-	{ "ONEJOB_IN_FLIGHT", AT(in_flight_max), 1, 10000, 1000,
+	{ "ONEJOB_IN_FLIGHT", AT(in_flight_max), 1, 10000, 960,
 	  "requests on the wire at once in one poller" },
 	{ "ONEJOB_LEASE_SECONDS", AT(lease_s), 30, 3600, 30,
 	  "how long a poller's silence lasts until its attempts count as unknown" },
@@ -62,7 +62,7 @@ static bool is_base_url(const char *text)
 static const struct path_row {
 	const char *name;
 	size_t offset;
-	bool (*valid)(const char *text);
+	bool (*valid)(const char *text); /* NULL: whoever uses it tells */
 	const char *wanted;
 	const char *meaning;
 } paths[] = {
@@ -76,6 +76,7 @@ static const struct path_row {
 	  "signs, all verify" },
 	{ "ONEJOB_API_SOCKET", AT(api_socket), is_path, "an absolute path",
 	  "the unix socket where the API listens, by its absolute path; the doctor tries it" },
+	{ "ONEJOB_URL", AT(url), NULL, NULL, "the address of the site; the doctor tries it" },
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
@@ -116,7 +117,7 @@ static bool load_path(const struct path_row *row, struct conf *conf)
 {
 	const char *path = getenv(row->name);
 
-	if (path && !row->valid(path)) {
+	if (path && row->valid && !row->valid(path)) {
 		log_error("conf.refused", "name=%s value=\"%s\" wanted=\"%s\"", row->name, path,
 			  row->wanted);
 		return false;
@@ -142,8 +143,8 @@ enum rc conf_load(struct conf *conf_out)
 }
 
 /* Read by ./run, or set by DIR/env for its user. */
-static const char *const beside[] = { "ONEJOB_BUILD", "ONEJOB_BUILT",	       "ONEJOB_STACK",
-				      "ONEJOB_URL",   "ONEJOB_OPERATOR_TOKEN", "ONEJOB_TOKEN" };
+static const char *const beside[] = { "ONEJOB_BUILD", "ONEJOB_BUILT", "ONEJOB_STACK",
+				      "ONEJOB_OPERATOR_TOKEN", "ONEJOB_TOKEN" };
 
 static bool is_known(const char *name, size_t len)
 {

@@ -15,7 +15,8 @@ struct conf {
 	uint32_t max_body_bytes;  /* ONEJOB_MAX_BODY */
 	uint32_t threads;	  /* ONEJOB_THREADS: of one process of the API */
 	uint32_t trust_owner;	  /* ONEJOB_TRUST_OWNER: 1: ONEJOB_OWNER is authenticated */
-	uint32_t in_flight_max;	  /* ONEJOB_IN_FLIGHT: requests on the wire in one poller */
+	uint32_t in_flight_max;	  /* ONEJOB_IN_FLIGHT: requests on the wire in one poller; the
+				   * default leaves room below 1024 descriptors */
 	uint32_t lease_s;	  /* ONEJOB_LEASE_SECONDS */
 	uint32_t poll_ms;	  /* ONEJOB_POLL_MS: an idle poller's wait between looks */
 	uint32_t grace_s;	  /* ONEJOB_GRACE_SECONDS: SIGTERM's wait for answers */
@@ -26,6 +27,7 @@ struct conf {
 	const char
 		*callback_base; /* ONEJOB_CALLBACK_URL: this site as providers reach it; or NULL */
 	const char *api_socket; /* ONEJOB_API_SOCKET: for the doctor; or NULL */
+	const char *url;	/* ONEJOB_URL: for the doctor, as it was given; or NULL */
 };
 
 /* RC_OK, or RC_INVALID with a line logged for each flaw that names the setting, its value and its

@@ -148,7 +148,7 @@ static void accepts(struct findings *findings, const char *path)
 static void look_at_sockets(struct ctl *ctl, struct findings *findings)
 {
 	const char *path = ctl->conf.api_socket;
-	const char *url = getenv("ONEJOB_URL");
+	const char *url = ctl->conf.url;
 	const char *why = path ? socket_check(path) : NULL;
 
 	if (!path)

@@ -55,7 +55,7 @@ static void without_settings_the_defaults_hold(void **state)
 	assert_string_equal(log, "");
 	assert_int_equal(conf.max_body_bytes, 1048576);
 	assert_int_equal(conf.trust_owner, 0);
-	assert_int_equal(conf.in_flight_max, 1000);
+	assert_int_equal(conf.in_flight_max, 960);
 	assert_int_equal(conf.lease_s, 30);
 	assert_int_equal(conf.poll_ms, 200);
 	assert_int_equal(conf.grace_s, 30);
