@@ -143,7 +143,8 @@ foreground() {
 	has 'nothing was started' '^Nothing runs in' "$output"
 	ONEJOB_CALLBACK_URL=http://localhost ONEJOB_CALLBACK_KEYS=/nowhere run -1 "$TOP/run" --detach --dir "$dir" --port "$(free_port)"
 	has 'what of the keys' "ONEJOB_CALLBACK_KEYS can't be used" "$output"
-	ONEJOB_IN_FLIGHT=9999 run -1 bash -c 'ulimit -n 1000; exec "$@"' - "$TOP/run" --detach --dir "$dir-too" --port "$(free_port)" 3>&-
+	ONEJOB_POL_MS=9 ONEJOB_THREAD=2 ONEJOB_IN_FLIGHT=9999 run -1 bash -c 'ulimit -n 1000; exec "$@"' - "$TOP/run" --detach --dir "$dir-too" --port "$(free_port)" 3>&-
+	has 'what is misspelt' '^A name may be misspelt: nothing reads .*ONEJOB_POL_MS, ONEJOB_THREAD\.$' "$output"
 	has 'what of the poller' 'onejob-poller does not start' "$output"
 	has 'and why' 'descriptors' "$output"
 	printf '%s\n' "${was% *}" >"$dir/settings"

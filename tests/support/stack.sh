@@ -121,8 +121,8 @@ check_settings() {
 
 	said=$(ONEJOB_DEFAULTS_FILE="$dir/none" onejob token list 2>&1) || status=$?
 	[ $status != 1 ] || stack_fail "a setting can't be used:"$'\n'"$(sed -n 's/.* conf\.refused /  /p' <<<"$said")"
-	[ -n "${ONEJOB_CALLBACK_KEYS-}" ] || return 0
 	said=$(ONEJOB_DEFAULTS_FILE="$dir/none" onejob doctor 2>&1) || true
+	sed -n 's/^warn unknown settings  *\(nothing reads ONEJOB_[^ ].*[^ ]\)  *correct the names.*/A name may be misspelt: \1./p' <<<"$said"
 	! grep -q 'keyring\.refused' <<<"$said" ||
 		stack_fail "ONEJOB_CALLBACK_KEYS can't be used:"$'\n'"$(sed -n 's/.* keyring\.refused /  /p' <<<"$said")"
 }
