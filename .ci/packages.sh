@@ -9,13 +9,14 @@ RUN_PACKAGES=(
 	build-essential autoconf automake pkg-config
 	libfcgi-dev libmariadb-dev libjson-c-dev libcurl4-openssl-dev libssl-dev libuv1-dev libsmartcols-dev libpcre2-dev
 	mariadb-server-core mariadb-client-core nginx spawn-fcgi multiwatch curl
+	ca-certificates openssl	# for providers and webhooks with https; for keys
 )
 # shellcheck disable=SC2034
 CHECK_PACKAGES=(clang clang-format libclang-rt-14-dev libcmocka-dev bats jq shellcheck faketime perl spin mandoc groff-base systemd
 	libapache2-mod-fcgid	# which brings apache2-bin, the program; the service is another package
 	galera-4 rsync iproute2 procps mariadb-server)	# the last for the script by which one node gives another its data
 # shellcheck disable=SC2034
-PACKAGE_PACKAGES=(debhelper lintian mariadb-server dbus iproute2 procps man-db openssl)
+PACKAGE_PACKAGES=(debhelper lintian mariadb-server dbus iproute2 procps man-db)
 
 # Where node and npm are from elsewhere, Debian's aren't needed, and may not go with them.
 command -v node >/dev/null || CHECK_PACKAGES+=(nodejs)

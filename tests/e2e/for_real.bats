@@ -85,6 +85,19 @@ asks() { # ACCOUNT GROUP URI [NAME=VALUE...]: the status is that of the answer, 
 		"${@:4}" </dev/null 2>&1 3>&- | grep -aq '^Status: 200'
 }
 
+@test "the command by which README has packages installed names all that ./run installs" {
+	local line
+
+	line=$(section | grep -E '^    bash -c .*packages')
+	cd "$TOP"
+	run -0 bash -c "$line"
+	is 'what is missing' "$output" ''
+	run -0 bash -c "${line/install_missing/printf '%s\\n'}"
+	for name in libfcgi-dev libmariadb-dev nginx spawn-fcgi multiwatch openssl; do
+		has 'what is installed' "^$name\$" "$output"
+	done
+}
+
 @test "make install puts everything where README says, and the nginx folder can be copied from there" {
 	local line
 
