@@ -23,7 +23,6 @@ static bool read_facing(struct stmt *st, struct facing *facing)
 	col_name(st, facing->provider, sizeof facing->provider);
 	facing->other_in_doubt = col_u64(st) != 0;
 	facing->leased = col_u64(st) != 0;
-	facing->tries_here = (uint32_t)col_u64(st);
 	facing->resent = (uint32_t)col_u64(st);
 	return known;
 }

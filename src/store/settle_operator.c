@@ -31,11 +31,27 @@ static int64_t delay_by(const struct blob *definition, uint32_t tries)
 	if (definition_read(definition, &def) != RC_OK)
 		return 0;
 	clock_random(&random, sizeof random);
-	int64_t delay_ms =
-		backoff_ms(tries ? tries : 1, def.retry_base_ms, def.retry_max_ms, random, -1);
+	int64_t delay_ms = backoff_ms(tries, def.retry_base_ms, def.retry_max_ms, random, -1);
 
 	provider_def_release(&def);
 	return delay_ms;
+}
+
+static enum rc count_tries(struct db *db, const struct facing *facing, uint32_t *tries_out)
+{
+	struct stmt *st = db_stmt(db, SQL_ATTEMPTS_TRIED);
+
+	bind_id(st, &facing->job_id);
+	bind_str(st, facing->provider);
+	enum rc rc = stmt_run(st);
+
+	if (rc == RC_OK)
+		rc = stmt_fetch(st);
+	if (rc != RC_OK)
+		return rc;
+	*tries_out = (uint32_t)col_u64(st);
+	stmt_done(st);
+	return RC_OK;
 }
 
 /* The named provider may take the next attempt, which then starts at once. */
@@ -59,6 +75,7 @@ static enum rc plan_next(struct db *db, struct hand *hand, const struct locked_j
 			 const struct facing *facing, bool *refused_out)
 {
 	struct blob definition = { 0 };
+	uint32_t tries;
 	bool enabled;
 	enum rc rc;
 
@@ -68,8 +85,8 @@ static enum rc plan_next(struct db *db, struct hand *hand, const struct locked_j
 	if (hand->word.provider)
 		return ask_gate(db, hand, job, refused_out);
 	rc = lock_provider(db, facing->provider, &enabled, &definition);
-	if (rc == RC_OK)
-		hand->word.delay_ms = delay_by(&definition, facing->tries_here);
+	if (rc == RC_OK && (rc = count_tries(db, facing, &tries)) == RC_OK)
+		hand->word.delay_ms = delay_by(&definition, tries);
 	free(definition.bytes);
 	return rc == RC_NOT_FOUND ? RC_OK
 				  : rc; /* gone since: the job waits for it without a back-off */

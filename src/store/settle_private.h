@@ -13,9 +13,8 @@ struct facing {
 	uint64_t version_read;
 	char provider[NAME_MAX_LEN + 1];
 	bool other_in_doubt;
-	bool leased;	     /* its poller's lease runs */
-	uint32_t tries_here; /* attempts of the job at that provider */
-	uint32_t resent;     /* how often its request has gone out again */
+	bool leased;	 /* its poller's lease runs */
+	uint32_t resent; /* how often its request has gone out again */
 };
 
 /* Fills in the word's job id where it is all zero. RC_NOT_FOUND: no such attempt. */

@@ -367,14 +367,14 @@ static const struct {
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
 	/* Locked, as a list's swap looks at them with a lock of its own, which others might wait
 	   between. */
+	/* Where one is in doubt, no other of its job is: one_in_doubt is a unique key. */
 	ROW(SQL_ATTEMPTS_FOR_SETTLE,
-	    "SELECT a.id, a.job_id, a.state, a.version_read, a.provider, (SELECT COUNT(*) FROM "
-	    "attempts d " IN_DOUBT_OF "a.job_id AND d.id <> a.id) > 0, EXISTS (SELECT 1 FROM "
-	    "pollers p WHERE "
-	    "p.id = a.claimed_by AND p.lease_until > NOW(6)), (SELECT COUNT(*) FROM attempts "
-	    "n " OF_JOB "WHERE n.job_id = a.job_id "
-	    "AND n.provider = a.provider), a.resent FROM attempts a " BY_ID
-	    "WHERE a.id IN ({, |?}) FOR UPDATE"),
+	    "SELECT a.id, a.job_id, a.state, a.version_read, a.provider, IF(a.in_doubt = 1, 0, "
+	    "(SELECT COUNT(*) FROM attempts d " IN_DOUBT_OF "a.job_id AND d.id <> a.id) > 0), "
+	    "EXISTS (SELECT 1 FROM pollers p WHERE p.id = a.claimed_by AND p.lease_until > "
+	    "NOW(6)), a.resent FROM attempts a " BY_ID "WHERE a.id IN ({, |?}) FOR UPDATE"),
+	ROW(SQL_ATTEMPTS_TRIED,
+	    "SELECT COUNT(*) FROM attempts " OF_JOB "WHERE job_id = ? AND provider = ?"),
 	ROW(SQL_ATTEMPT_IN_DOUBT, "SELECT id FROM attempts WHERE job_id = ? AND in_doubt = 1"),
 	ROW(SQL_ATTEMPT_ACKNOWLEDGE,
 	    "UPDATE attempts " BY_ID "SET state = 'running', phase = ?, http_status = ?, reference "
@@ -526,8 +526,8 @@ static const struct {
 	    "AND run_after <= NOW(6) AND (gives_up_at IS NULL OR gives_up_at "
 	    "> NOW(6)) ORDER BY run_after LIMIT ?)}"),
 	ROW(SQL_CLAIM_LOCK,
-	    "SELECT j.id, j.version, (SELECT MAX(m.number) FROM attempts m " OF_JOB
-	    "WHERE m.job_id = j.id), "
+	    "SELECT j.id, j.version, IF(j.attempt_count = 0, NULL, (SELECT MAX(m.number) FROM "
+	    "attempts m " OF_JOB "WHERE m.job_id = j.id)), "
 	    "j.next_provider, j.input, j.traceparent, "
 	    "TIMESTAMPDIFF(MICROSECOND, NOW(6), j.deadline_at), IF(j.attempt_count = 0, 0, (SELECT "
 	    "COUNT(*) FROM attempts g " OF_JOB
@@ -540,17 +540,18 @@ static const struct {
 	    "r WHERE r.name = j.contract "
 	    "AND r.version = j.contract_version AND r.provider = j.next_provider)), IF(j.contract "
 	    "IS NULL, NULL, (SELECT c.id "
-	    "FROM " CERTIFICATE_OF("j.contract", "j.contract_version",
-				   "j.next_provider") " WHERE " CERTIFICATE_WHY
-						      " IS NULL)) FROM jobs j " BY_ID "WHERE "
-						      "j.id IN ({, |?}) AND j.state = 'queued' "
-						      "AND j.next_provider = ? AND j.run_after <= "
-						      "NOW(6) AND (j.gives_up_at IS NULL OR "
-						      "j.gives_up_at > NOW(6)) "
-						      "AND j.input IS NOT NULL AND (SELECT "
-						      "COUNT(*) FROM attempts d " IN_DOUBT_OF
-						      "j.id) = 0 "
-						      "FOR UPDATE SKIP LOCKED"),
+	    "FROM " CERTIFICATE_OF(
+		    "j.contract", "j.contract_version",
+		    "j.next_provider") " WHERE " CERTIFICATE_WHY " IS NULL)) FROM jobs j " BY_ID
+				       "WHERE "
+				       "j.id IN ({, |?}) AND j.state = 'queued' "
+				       "AND j.next_provider = ? AND j.run_after <= "
+				       "NOW(6) AND (j.gives_up_at IS NULL OR "
+				       "j.gives_up_at > NOW(6)) "
+				       "AND j.input IS NOT NULL AND (j.attempt_count = 0 "
+				       "OR (SELECT COUNT(*) FROM attempts d " IN_DOUBT_OF
+				       "j.id) = 0) "
+				       "FOR UPDATE SKIP LOCKED"),
 	ROW(SQL_CLAIM_ATTEMPTS,
 	    "INSERT INTO attempts (id, job_id, number, provider, provider_version, generation, "
 	    "state, version_read, "

@@ -181,6 +181,26 @@ static void the_next_goes_where_the_word_says_or_nothing_changes(void **state)
 		1); /* at once, one more */
 }
 
+/* Between half of 1 s * 2^(n-1) and all of it: up to 1 s after one, from 1 s on after two. */
+static void the_next_waits_longer_the_more_were_tried_there(void **state)
+{
+	(void)state;
+	for (uint32_t tries = 1; tries <= 2; tries++) {
+		struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .count = tries });
+		struct id attempt =
+			attempt_new((struct an_attempt){ .job = &job, .state = ATTEMPT_UNKNOWN });
+
+		if (tries > 1)
+			attempt_new((struct an_attempt){
+				.job = &job, .number = 2, .state = ATTEMPT_FAILED });
+		assert_int_equal(tell(&attempt, ON_FAILURE, NULL), CHANGED_DONE);
+		assert_int_equal(raw_number("SELECT TIMESTAMPDIFF(MICROSECOND, updated_at, "
+					    "run_after) BETWEEN %u AND %u FROM jobs WHERE id = %s",
+					    500000 * tries, 1000000 * tries, x(&job)),
+				 1);
+	}
+}
+
 static void a_stale_if_match_comes_first(void **state)
 {
 	struct id job = job_new((struct a_job){ .state = JOB_UNKNOWN, .more = "revision = 4" });
@@ -214,6 +234,7 @@ int main(void)
 		TEST(a_release_allows_one_more_than_there_are),
 		TEST(a_cancel_without_tries_left_fails_the_job),
 		TEST(the_next_goes_where_the_word_says_or_nothing_changes),
+		TEST(the_next_waits_longer_the_more_were_tried_there),
 		TEST(a_stale_if_match_comes_first),
 	};
 
