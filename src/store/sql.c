@@ -366,8 +366,7 @@ static const struct {
 
 	ROW(SQL_ATTEMPT_OF_JOB, "SELECT job_id FROM attempts WHERE id = ?"),
 	/* Locked, as a list's swap looks at them with a lock of its own, which others might wait
-	   between. */
-	/* Where one is in doubt, no other of its job is: one_in_doubt is a unique key. */
+	   between. Where one is in doubt no other of its job is: one_in_doubt is a unique key. */
 	ROW(SQL_ATTEMPTS_FOR_SETTLE,
 	    "SELECT a.id, a.job_id, a.state, a.version_read, a.provider, IF(a.in_doubt = 1, 0, "
 	    "(SELECT COUNT(*) FROM attempts d " IN_DOUBT_OF "a.job_id AND d.id <> a.id) > 0), "
