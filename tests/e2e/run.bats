@@ -47,18 +47,18 @@ pids() { cat "$1"/{mariadbd,nginx,api,poller-1,printshop}.pid; }	# FOLDER
 }
 
 # In a folder of its own; $poller is its process, $dir/said what it says. The build is named from where it is started.
-foreground() {
+foreground() { # [what it has said last]
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/oj.XXXXXX")
 	env -u ONEJOB_STACK -C "$ONEJOB_BUILD/.." ONEJOB_BUILD="$(basename "$ONEJOB_BUILD")" --default-signal=INT "$TOP/run" --dir "$dir" --port "$(free_port)" >"$dir/said" 2>&1 3>&- &
 	poller=$!
-	wait_for 90 grep -q '^Ctrl-C stops it' "$dir/said" || { cat "$dir/said" >&2; return 1; }
+	wait_for 90 grep -qs "^${1-Ctrl-C stops it}" "$dir/said" || { cat "$dir/said" >&2; return 1; }
 }
 
 @test "without --detach it ends, and all of it, when a part has ended, and says which and why" {
 	local dir part
 
 	for part in api nginx; do
-		foreground
+		foreground 'onejob answers'
 		kill -9 "$(cat "$dir/$part.pid")"
 		ended $poller 60
 		is 'status' "$code" 1

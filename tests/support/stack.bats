@@ -68,10 +68,10 @@ start_over() { # as a new shell would
 	[ ! -e "$dir/none" ]
 }
 
-@test "every setting is remembered but the database and the socket, which are the folder's own" {
+@test "every setting is remembered but the database, the socket and the address, which are the folder's own" {
 	for name in $(grep -oE '^[[:space:]]+\{ "ONEJOB_[A-Z_]+",' "$top/src/base/conf.c" | tr -d '{ \t",'); do
 		case $name in
-		ONEJOB_DEFAULTS_FILE | ONEJOB_API_SOCKET) continue ;;
+		ONEJOB_DEFAULTS_FILE | ONEJOB_API_SOCKET | ONEJOB_URL) continue ;;
 		esac
 		is_setting "$name" || { echo "$name would be forgotten"; return 1; }
 	done
