@@ -616,7 +616,10 @@ int fcgi_serve(const struct api *apis, size_t n, int listen_fd)
 	if (ok)
 		code = run_workers(workers, n);
 	else
-		log_error("api.start", "fd=%d error=\"%m\"", listen_fd);
+		log_error("api.start",
+			  "fd=%d error=\"%m\" hint=\"a socket that listens is wanted there: "
+			  "onejob-api(8)\"",
+			  listen_fd);
 	for (size_t i = 0; i < opened; i++)
 		close_worker(&workers[i]);
 	free(workers);

@@ -180,7 +180,8 @@ void providers_delete(const struct api *api, struct call *call, struct reply *re
 		refuse_missing(reply);
 	else if (rc == RC_CONFLICT)
 		reply_problem(reply, PROBLEM_PROVIDER_IN_USE,
-			      "A queued job or an open attempt names %s.", name);
+			      "A queued job, an open attempt or a contract's route names %s.",
+			      name);
 	else
 		answer_unavailable(reply);
 }

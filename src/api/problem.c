@@ -118,7 +118,8 @@ static const struct problem_row rows[PROBLEM__MAX] = {
 				   "Another decision on the job was taken first. This result was "
 				   "thrown away; the race is logged." },
 	[PROBLEM_PROVIDER_IN_USE] = { "provider-in-use", 409, "The provider is in use",
-				      "A queued job or an attempt that hasn't ended names it." },
+				      "A queued job, an attempt that hasn't ended or a contract's "
+				      "route names it." },
 	[PROBLEM_UNAVAILABLE] = { "unavailable", 503, "Not now",
 				  "The database can't be reached or refuses. What was asked may "
 				  "not be done; the same request with the "

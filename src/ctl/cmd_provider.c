@@ -248,8 +248,8 @@ enum ctl_exit cmd_provider_delete(struct ctl *ctl, const struct args *args)
 	enum rc rc = provider_store_delete(ctl->db, name);
 	if (rc == RC_CONFLICT) {
 		ctl_say(ctl,
-			"%s is in use: a queued job or an open attempt names it. To let nothing "
-			"new go there, put it "
+			"%s is in use: a queued job, an open attempt or a contract's route names "
+			"it. Take it out of the contract, or, to let nothing new go there, put it "
 			"with \"enabled\": false",
 			name);
 		return CTL_REFUSED;

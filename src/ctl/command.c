@@ -81,7 +81,7 @@ const struct command command_rows[] = {
 	{ "provider", "show", "NAME", "Show a provider's definition, with all defaults.",
 	  "onejob provider show inkjet", BIT(OPTION_JSON), 1, cmd_provider_show },
 	{ "provider", "delete", "NAME",
-	  "Remove a provider that no queued job and no open attempt names.",
+	  "Remove a provider that no queued job, no open attempt and no contract's route names.",
 	  "onejob provider delete inkjet", BIT(OPTION_JSON), 1, cmd_provider_delete },
 
 	{ "contract", "put", "NAME FILE|-", "Create or change a contract from a JSON file.",

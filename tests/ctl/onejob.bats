@@ -217,7 +217,10 @@ contract_of() {
 		"2	0 of 1	$name-a, $name-b" ]
 	run -0 onejob doctor
 	has "^warn +routes never certified .*$name-b of $name.*onejob contract certify "
+	run -1 onejob provider delete "$name-b"
+	has "$name-b is in use: .* a contract's route names it"
 	run -0 onejob contract delete "$name"
+	run -0 onejob provider delete "$name-b"
 	run -1 onejob contract show "$name"
 	run -1 onejob contract delete "$name"
 	run -1 onejob contract certificates "$name"

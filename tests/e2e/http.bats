@@ -666,6 +666,11 @@ race_of() { operator GET '/v1/races'; body=$(jq -ce --arg id "$1" '.races[] | se
 	doubt in-use-2
 	operator DELETE /v1/providers/slow
 	refused 409 provider-in-use
+	operator PUT /v1/contracts/names-p1 -d '{"routes":[{"provider":"p1"}]}'
+	operator DELETE /v1/providers/p1
+	refused 409 provider-in-use
+	has 'by what' "a contract's route names p1" "$(field .detail)"
+	operator DELETE /v1/contracts/names-p1
 	operator DELETE /v1/providers/p1
 	is deleted "$status $body" '204 '
 	operator DELETE /v1/providers/p1
