@@ -85,14 +85,16 @@ foreground() { # [what it has said last]
 }
 
 @test "--stop ends what runs where the folder was removed, and doesn't say of a folder it can't enter that nothing runs there" {
-	local dir parts
+	local dir parts pid
 
 	foreground
 	run -0 env -u ONEJOB_STACK "$TOP/run" --detach --dir "$dir" 3>&-
 	parts=$(pids "$dir")
 	rm -rf "$dir"
 	run -0 env -u ONEJOB_STACK "$TOP/run" --stop --dir "$dir" 3>&-
-	no kill -0 $parts
+	for pid in $parts; do	# they are children of the first ./run, which may still have to look at their ends
+		wait_for 20 gone "$pid"
+	done
 	rm -rf "$dir"
 	[ "$(id -u)" != 0 ] || {
 		mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
