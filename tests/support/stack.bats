@@ -63,6 +63,8 @@ start_over() { # as a new shell would
 	done
 	run -2 "$top/run" --workers=0 --dir="$dir/none"
 	[[ $output == *'--workers goes from 1 to 256, not 0'* ]]
+	run -2 "$top/run" --detach=1
+	[[ $output == *'--detach takes no value'* ]]
 	run -2 "$top/run" --ports=1
 	[[ $output == *"there is no option '--ports'"* ]]
 	[ ! -e "$dir/none" ]
