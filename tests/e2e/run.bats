@@ -109,6 +109,8 @@ foreground() { # [what it has said last]
 	ONEJOB_POLL_MS=50 run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
 	run -0 "$TOP/run" --detach --dir "$STACK" 3>&-
 	no grep 'keeps its settings' <<<"$output"
+	ONEJOB_POLL_MS=soon run -1 "$TOP/run" --detach --dir "$STACK" 3>&-
+	no grep 'keeps its settings' <<<"$output"
 }
 
 @test "a second start in the same folder, also two at once, leaves every process as it was" {
