@@ -386,7 +386,7 @@ static const struct {
 			  "AND state IN ('starting','running','unknown','released')"),
 	ROW(SQL_ATTEMPTS_SUCCEED,
 	    "UPDATE attempts " BY_ID "SET phase = ?, http_status = COALESCE(?, http_status), "
-	    "detail = COALESCE(?, detail), reason = NULL, finished_at = "
+	    "detail = ?, reason = NULL, finished_at = "
 	    "NOW(6), next_ask_at = NULL, overdue_at = NULL, state = 'succeeded' WHERE id IN ({, "
 	    "|?}) "
 	    "AND state IN ('starting','running','unknown','released')"),
