@@ -2,6 +2,7 @@
 #include <json-c/json.h>
 
 #include "api/handlers.h"
+#include "base/log.h"
 #include "core/callback.h"
 #include "core/callback_read.h"
 #include "core/intent.h"
@@ -30,12 +31,23 @@ static void answer_accepted(struct reply *reply, const char *why_not)
 	reply_json(reply, 200, body);
 }
 
-static void answer_verdict(struct reply *reply, enum settled verdict)
+/* What comes of the other request isn't known yet: this word counts when it is. */
+static void answer_sent_again(const struct attempt *attempt, struct reply *reply)
+{
+	char id[ID_TEXT_LEN + 1];
+
+	log_info("callback.early", "attempt=%s why=sent-again", id_format(&attempt->id, id));
+	reply_problem(reply, PROBLEM_UNAVAILABLE,
+		      "The same request is on its way to the provider again; call again when it "
+		      "has been answered.");
+}
+
+static void answer_verdict(const struct attempt *attempt, enum settled verdict, struct reply *reply)
 {
 	switch (verdict) {
 	case SETTLED_MADE: answer_accepted(reply, NULL); return;
 	case SETTLED_LOST: answer_accepted(reply, "the job was settled otherwise"); return;
-	case SETTLED_REFUSED: answer_unavailable(reply); return; /* being sent again: call again */
+	case SETTLED_REFUSED: answer_sent_again(attempt, reply); return;
 	case SETTLED_REPEATED:
 	case SETTLED_NOTED:
 	case SETTLED_LATE: answer_accepted(reply, "the attempt had ended"); return;
@@ -101,7 +113,7 @@ static void settle(const struct api *api, const struct attempt *attempt,
 		rc = settle_words(api->db, &word, 1, &verdict);
 	}
 	if (rc == RC_OK)
-		answer_verdict(reply, verdict);
+		answer_verdict(attempt, verdict, reply);
 	else
 		answer_unavailable(reply);
 }

@@ -194,7 +194,7 @@ static void one_that_comes_too_late_is_told_so_that_it_stops(void **state)
 		{ SETTLED_LOST, 200, "\"accepted\":false" },
 		{ SETTLED_LATE, 200, "\"accepted\":false" },
 		{ SETTLED_REPEATED, 200, "\"accepted\":false" },
-		{ SETTLED_REFUSED, 503, "unavailable" }, /* being sent again: it counts later */
+		{ SETTLED_REFUSED, 503, "on its way to the provider again" }, /* it counts later */
 		{ SETTLED_NO_SUCH_ATTEMPT, 404, "not-found" },
 	};
 
