@@ -24,12 +24,11 @@
 	16 /* questions have a quarter of the slots, one provider's a quarter of it                \
 	    */
 #define CLAIM_WALKS_MAX                                                                            \
-	16		  /* over owners with nothing due, one after the other between two looks   \
-			   */
-#define CLAIM_ROOM_MIN 32 /* fewer free slots than this wait for more, or for the next look */
-#define FEW_SLOTS 4	  /* up to as many, attempts and all else take turns */
-#define PIECES 6	  /* of the lease */
-#define TROUBLE_MS 500	  /* after the database refused */
+	16	       /* over owners with nothing due, one after the other between two looks      \
+			*/
+#define FEW_SLOTS 4    /* up to as many, attempts and all else take turns */
+#define PIECES 6       /* of the lease */
+#define TROUBLE_MS 500 /* after the database refused */
 #define CLOSING_TRIES 20
 #define CLOSING_TRIES_AT_ONCE 2
 
@@ -164,11 +163,16 @@ static void claim(struct desk *d, size_t room)
 		leave_when_idle(d);
 }
 
+/* Under the lock. */
+static size_t room_of(const struct desk *d)
+{
+	return d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+}
+
 static size_t room_left(struct desk *d)
 {
 	pthread_mutex_lock(&d->lock);
-	size_t room =
-		d->orders.in_flight_max > d->in_hand ? d->orders.in_flight_max - d->in_hand : 0;
+	size_t room = room_of(d);
 
 	pthread_mutex_unlock(&d->lock);
 	return room;
@@ -183,19 +187,24 @@ bool desk_is_claiming(struct desk *d)
 	return claiming;
 }
 
-static bool may_claim(struct desk *d, size_t *room_out)
+bool desk_claim_is_due(const struct desk *d)
 {
-	size_t room = room_left(d);
+	size_t room = room_of(d);
 
-	pthread_mutex_lock(&d->lock);
-	bool claiming = d->claiming, idle = d->in_hand == 0;
-
-	pthread_mutex_unlock(&d->lock);
-	*room_out = room;
-	if (!claiming || !d->registered || room == 0 || desk_in_trouble(d))
+	if (!d->claiming || !d->registered || room == 0 || desk_in_trouble(d))
 		return false;
 	return clock_monotonic_ms() >= d->look_at_ms ||
-	       (d->more && (idle || room >= CLAIM_ROOM_MIN || room == d->orders.in_flight_max));
+	       (d->more && (room >= d->in_hand || room >= CLAIM_ROOM_MIN));
+}
+
+static bool may_claim(struct desk *d, size_t *room_out)
+{
+	pthread_mutex_lock(&d->lock);
+	bool due = desk_claim_is_due(d);
+
+	*room_out = room_of(d);
+	pthread_mutex_unlock(&d->lock);
+	return due;
 }
 
 size_t desk_room_for(struct desk *d, size_t share_max, bool hooks)
@@ -247,7 +256,7 @@ bool desk_has_work(const struct desk *d)
 static bool wait_for_news(struct desk *d)
 {
 	pthread_mutex_lock(&d->lock);
-	while (!finished(d) && !desk_has_work(d)) {
+	while (!finished(d) && !desk_has_work(d) && !desk_claim_is_due(d)) {
 		int64_t left_ms = next_due_ms(d) - clock_monotonic_ms();
 		struct timespec until;
 

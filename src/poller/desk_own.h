@@ -18,6 +18,8 @@
 #include "store/settle.h"
 
 #define SETTLE_MAX 256
+/* Fewer free slots than this, and than half of all, wait for more or for the next look. */
+#define CLAIM_ROOM_MIN 32
 #define ASK_MS 500 /* between two looks for questions, and for messages */
 
 struct desk {
@@ -89,5 +91,8 @@ bool desk_all_noted(const struct desk *d);
 /* Under the lock: something came back, or a batch has left a rest, and the database may be asked:
  * no reason to wait. */
 bool desk_has_work(const struct desk *d);
+
+/* Under the lock: there is room, and a look is due or the last claim has left some that are. */
+bool desk_claim_is_due(const struct desk *d);
 
 #endif

@@ -11,6 +11,7 @@
 #include "poller/wire.h"
 
 #define DESCRIPTORS_BESIDE 64 /* for the database, the loop and name look-ups */
+#define SENT_AT_ONCE 32	      /* between two looks at the sockets */
 
 struct poller {
 	uv_loop_t loop;
@@ -24,6 +25,7 @@ struct poller {
 	bool over;  /* the desk is done, the handles are closing */
 	struct keyring keyring;
 	struct desk *desk;
+	struct errand_list claimed; /* taken from the desk, and not yet sent */
 	struct wire *wire;
 };
 
@@ -52,14 +54,20 @@ static void end(struct poller *p)
 	uv_walk(&p->loop, close_handle, NULL);
 }
 
+/* A large claim goes out in pieces: libcurl begins to connect, and hears answers, in the loop
+ * alone, and the first of hundreds shall not wait until the last is built. */
 static void on_bell(uv_async_t *bell)
 {
 	struct poller *p = bell->data;
 	struct errand_list claimed;
+	struct errand *errand;
 
 	desk_take(p->desk, &claimed);
-	for (struct errand *errand; (errand = errand_pop(&claimed));)
+	errand_append(&p->claimed, &claimed);
+	for (int n = 0; n < SENT_AT_ONCE && (errand = errand_pop(&p->claimed)); n++)
 		wire_send(p->wire, errand);
+	if (p->claimed.len > 0)
+		uv_async_send(bell);
 	if (desk_done(p->desk))
 		end(p);
 }

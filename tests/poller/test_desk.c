@@ -11,6 +11,58 @@
 #include "poller/desk_own.h"
 #include "poller/settling.h"
 
+/* Thousands that are due would otherwise go out at one claim a look. */
+static void what_a_full_claim_left_is_not_waited_for(void **state)
+{
+	static const struct {
+		bool more, claiming, registered, trouble;
+		size_t in_hand, in_flight_max;
+		bool due;
+	} rows[] = {
+		{ true, true, true, false, 0, 100, true },
+		{ true, true, true, false, 100 - CLAIM_ROOM_MIN, 100, true },
+		{ true, true, true, false, 101 - CLAIM_ROOM_MIN, 100, false }, /* for a few */
+		{ true, true, true, false, 4, 8, true },
+		{ true, true, true, false, 5, 8, false },
+		{ true, true, true, false, 0, 1, true },
+		{ true, true, true, false, 1, 1, false },
+		{ true, true, true, true, 0, 100, false }, /* the database refused */
+		{ true, true, false, false, 0, 100, false },
+		{ true, false, true, false, 0, 100, false },
+		{ false, true, true, false, 0, 100, false },
+	};
+	int64_t later_ms = clock_monotonic_ms() + 3600000;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		static struct desk desk;
+
+		desk = (struct desk){ .orders.in_flight_max = rows[i].in_flight_max,
+				      .in_hand = rows[i].in_hand,
+				      .more = rows[i].more,
+				      .claiming = rows[i].claiming,
+				      .registered = rows[i].registered,
+				      .trouble_until_ms = rows[i].trouble ? later_ms : 0,
+				      .look_at_ms = later_ms };
+		if (desk_claim_is_due(&desk) != rows[i].due)
+			fail_msg("row %zu", i);
+	}
+}
+
+static void a_look_that_is_due_claims_for_the_last_slot_and_never_for_none(void **state)
+{
+	static struct desk desk = {
+		.orders.in_flight_max = 100, .in_hand = 99, .claiming = true, .registered = true
+	};
+
+	(void)state;
+	assert_true(desk_claim_is_due(&desk));
+	desk.in_hand = 100;
+	assert_false(desk_claim_is_due(&desk));
+	desk.in_hand = 101; /* what is on its way under an id given up */
+	assert_false(desk_claim_is_due(&desk));
+}
+
 /* A batch takes 256 words: what is left over must not wait for the next look at something else. */
 static void the_rest_of_a_batch_is_not_waited_for(void **state)
 {
@@ -68,6 +120,8 @@ static void a_desk_with_no_room_for_a_certification_waits_for_its_next_look(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_full_claim_left_is_not_waited_for),
+		cmocka_unit_test(a_look_that_is_due_claims_for_the_last_slot_and_never_for_none),
 		cmocka_unit_test(the_rest_of_a_batch_is_not_waited_for),
 		cmocka_unit_test(a_slow_database_gets_smaller_batches_and_a_quick_one_full_ones),
 		cmocka_unit_test(a_desk_with_no_room_for_a_certification_waits_for_its_next_look),
